@@ -253,7 +253,8 @@ count_bvh(const struct facet_render *render, struct render_outcome *o, struct fa
     if (image == NULL) {
         return count_rt_image(render, o, err);
     }
-    view = (struct facet_gfx12_view){image->bytes, image->size, 0, FACET_GFX12_ROOT};
+    view = (struct facet_gfx12_view){
+        .bytes = image->bytes, .size = image->size, .root = FACET_GFX12_ROOT};
     status = facet_gfx12_walk(&view, &walk, err);
     if (status == FACET_OK) {
         status = facet_gfx12_bvh_stats(&view, &walk, &stats, err);

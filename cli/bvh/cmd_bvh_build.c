@@ -35,7 +35,8 @@ static enum facet_status count(const struct facet_gfx12_image *image,
                                struct facet_gfx12_bvh_stats *stats,
                                struct facet_error *err)
 {
-    struct facet_gfx12_view view = {image->bytes, image->size, base, FACET_GFX12_ROOT};
+    struct facet_gfx12_view view = {
+        .bytes = image->bytes, .size = image->size, .base = base, .root = FACET_GFX12_ROOT};
     struct facet_gfx12_walk walk;
     enum facet_status status = facet_gfx12_walk(&view, &walk, err);
 

@@ -6,7 +6,7 @@
 
 static uint64_t offset_of(uint32_t node)
 {
-    return node == FACET_GFX12_NO_NODE ? BVH_WHOLE_IMAGE : (uint64_t)node * FACET_GFX12_NODE_BYTES;
+    return node == FACET_GFX12_NO_NODE ? BVH_WHOLE_IMAGE : facet_gfx12_node_offset(node);
 }
 
 static bool show(void *context, const struct facet_gfx12_difference *d)

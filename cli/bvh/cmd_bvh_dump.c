@@ -21,7 +21,7 @@ dump(const struct facet_gfx12_view *view, const struct facet_gfx12_walk *walk, b
     if (json) {
         facet_gfx12_json_head(view, &buf);
     }
-    for (uint32_t i = 0; i < walk->count && ok; i++) {
+    for (uint32_t i = 0; i < walk->count && ok; i += facet_gfx12_walk_block(view, walk, i)) {
         if (json) {
             facet_strbuf_puts(&buf, i != 0 ? ",\n" : "");
             facet_gfx12_json_node(view, walk, i, &buf);
@@ -133,7 +133,7 @@ const struct cli_command cli_cmd_bvh_encode = {
     .usage = "facet bvh encode FILE.json -o IMAGE",
     .details =
         "Reads what `facet bvh dump --json` writes, possibly edited, and writes the image. Every "
-        "128 bytes of the image must be named by exactly one node. Fields are taken as they are: "
+        "byte of the image must belong to exactly one node. Fields are taken as they are: "
         "a damaged image can be written, which is how to test other validators.\n\n"
         "The JSON of BVH images of XPHMG_RT is recognized by its format. Nodes and TriRanges are "
         "written at their offset; `elements` are used, `min`, `max` and `corners` are ignored.",

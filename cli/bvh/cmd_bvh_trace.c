@@ -6,6 +6,7 @@
 #include "base/float.h"
 #include "documents/gfx12_vectors.h"
 #include "gfx12/tracer.h"
+#include "gfx12/unit.h"
 #include "json/json.h"
 
 #include <inttypes.h>
@@ -122,8 +123,7 @@ static enum facet_status trace(const struct cli_args *args,
     struct facet_gfx12_unit unit;
     enum facet_status status;
 
-    facet_gfx12_unit_init(&unit, file->view.bytes, file->view.size);
-    unit.image_address = file->view.base;
+    facet_gfx12_unit_view(&unit, &file->view);
     if (profile != NULL) {
         (void)facet_doc_gfx12_profile_from(profile, &unit.profile); /* the parser has checked it */
     }

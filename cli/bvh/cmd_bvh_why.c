@@ -3,6 +3,7 @@
 
 #include "documents/gfx12_vectors.h"
 #include "gfx12/explain.h"
+#include "gfx12/unit.h"
 #include "session/ray_text.h"
 
 #include <inttypes.h>
@@ -112,8 +113,7 @@ static int run_why(const struct cli_args *args)
         session_bvh_free(&file);
         return CLI_BAD;
     }
-    facet_gfx12_unit_init(&unit, file.view.bytes, file.view.size);
-    unit.image_address = file.view.base;
+    facet_gfx12_unit_view(&unit, &file.view);
     if (profile != NULL) {
         (void)facet_doc_gfx12_profile_from(profile, &unit.profile); /* the parser has checked it */
     }

@@ -303,9 +303,19 @@ enum facet_gfx12_opaque_sense {
     FACET_GFX12_SENSE_SEED, /* bit 31 of v2 and v6: 1 = opaque */
 };
 
+/* A piece of an image whose pieces lie apart from each other. */
+struct facet_gfx12_segment {
+    uint64_t address; /* 48 bits, a multiple of 64 */
+    uint64_t offset;  /* of its first byte in the bytes of all pieces, a multiple of 64 */
+    uint64_t size;
+    const char *name;     /* of the file it came from, for messages; may be NULL */
+    uint64_t file_offset; /* of its first byte there */
+};
+
 /* What the instructions see besides their registers: memory, descriptor and model options. The
- * image occupies guest bytes [image_address, image_address + image_size) and must outlive the unit;
- * a node outside it, or outside what the descriptor allows, reads as "no node". */
+ * image occupies guest bytes [image_address, image_address + image_size), or those of its segments,
+ * and must outlive the unit; a node outside it, or outside what the descriptor allows, reads as "no
+ * node". */
 struct facet_gfx12_unit {
     const uint8_t *image;
     uint64_t image_address;
@@ -317,6 +327,10 @@ struct facet_gfx12_unit {
      * do not read the image. */
     void (*fetched)(void *context, uint64_t address, const uint8_t *data, uint64_t bytes);
     void *fetched_context;
+    /* The pieces of the image in the order of their addresses, none overlapping. Without them it is
+     * in one piece at image_address. */
+    const struct facet_gfx12_segment *segments;
+    uint64_t segment_count;
 };
 
 /* An image at address 0 with the descriptor of example 1 and the default options. */

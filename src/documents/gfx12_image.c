@@ -159,18 +159,24 @@ static void read_prim(struct facet_json_reader *r, uint8_t bytes[128])
     facet_gfx12_prim_encode(&p, bytes);
 }
 
-static void read_raw(struct facet_json_reader *r, uint8_t bytes[128])
+/* 128 bytes, or the 64 before a node that starts there; returns how many. */
+static size_t read_raw(struct facet_json_reader *r, uint8_t bytes[128])
 {
     static const char *const members[] = {"offset", "kind", "data"};
+    const char *data = facet_reader_string(r, "data");
+    size_t size = data != NULL && strlen(data) == 2 * FACET_GFX12_UNIT_BYTES
+                      ? FACET_GFX12_UNIT_BYTES
+                      : FACET_GFX12_NODE_BYTES;
 
-    facet_reader_hex(r, "data", bytes, FACET_GFX12_NODE_BYTES);
+    facet_reader_hex(r, "data", bytes, size);
     FACET_READER_ONLY(r, members);
+    return size;
 }
 
 static enum facet_status read_node(const json_t *object,
                                    size_t index,
                                    uint8_t *image,
-                                   uint64_t nodes,
+                                   uint64_t units,
                                    uint8_t *seen,
                                    struct facet_error *err)
 {
@@ -178,17 +184,18 @@ static enum facet_status read_node(const json_t *object,
     struct facet_json_reader r = facet_reader_enter(&file, object, "nodes", index);
     uint8_t bytes[FACET_GFX12_NODE_BYTES] = {0};
     const uint64_t offset = facet_reader_get(&r, "offset", 64);
-    const uint64_t node = offset / FACET_GFX12_NODE_BYTES;
+    const uint64_t unit = offset / FACET_GFX12_UNIT_BYTES;
     const char *kind = facet_reader_string(&r, "kind");
+    size_t size = sizeof bytes;
 
     if (r.status != FACET_OK) {
         return r.status;
     }
-    if (offset % FACET_GFX12_NODE_BYTES != 0 || node >= nodes || seen[node] != 0) {
+    if (offset % FACET_GFX12_UNIT_BYTES != 0 || unit >= units || seen[unit] != 0) {
         facet_reader_refuse(&r,
                             "offset",
                             FACET_READER_NO_INDEX,
-                            "expected a multiple of 128 inside the image, named once");
+                            "expected a multiple of 64 inside the image, named once");
     } else if (strcmp(kind, "box") == 0) {
         read_box(&r, bytes);
     } else if (strcmp(kind, "instance") == 0) {
@@ -196,7 +203,7 @@ static enum facet_status read_node(const json_t *object,
     } else if (strcmp(kind, "primitive") == 0) {
         read_prim(&r, bytes);
     } else if (strcmp(kind, "raw") == 0) {
-        read_raw(&r, bytes);
+        size = read_raw(&r, bytes);
     } else {
         char what[96];
 
@@ -204,9 +211,16 @@ static enum facet_status read_node(const json_t *object,
             what, sizeof what, "expected box, primitive, instance or raw, got \"%.32s\"", kind);
         facet_reader_refuse(&r, "kind", FACET_READER_NO_INDEX, what);
     }
+    if (r.status == FACET_OK &&
+        (unit + size / FACET_GFX12_UNIT_BYTES > units || seen[unit + size / 128] != 0)) {
+        facet_reader_refuse(&r,
+                            "offset",
+                            FACET_READER_NO_INDEX,
+                            "expected a node that ends before the next one and the image");
+    }
     if (r.status == FACET_OK) {
-        memcpy(image + offset, bytes, sizeof bytes);
-        seen[node] = 1;
+        memcpy(image + offset, bytes, size);
+        memset(seen + unit, 1, size / FACET_GFX12_UNIT_BYTES);
     }
     return r.status;
 }
@@ -251,7 +265,7 @@ static enum facet_status read_head(const char *name,
 
 static enum facet_status read_nodes(struct facet_json_list *list,
                                     uint8_t *image,
-                                    uint64_t nodes,
+                                    uint64_t units,
                                     uint8_t *seen,
                                     struct facet_error *err)
 {
@@ -262,7 +276,7 @@ static enum facet_status read_nodes(struct facet_json_list *list,
         if (status != FACET_OK || object == NULL) {
             return status;
         }
-        status = read_node(object, list->index - 1, image, nodes, seen, err);
+        status = read_node(object, list->index - 1, image, units, seen, err);
         json_decref(object);
         if (status != FACET_OK) {
             facet_json_list_fail(list, err);
@@ -272,16 +286,16 @@ static enum facet_status read_nodes(struct facet_json_list *list,
 }
 
 static enum facet_status
-check_complete(const char *name, const uint8_t *seen, uint64_t nodes, struct facet_error *err)
+check_complete(const char *name, const uint8_t *seen, uint64_t units, struct facet_error *err)
 {
-    for (uint64_t i = 0; i < nodes; i++) {
+    for (uint64_t i = 0; i < units; i++) {
         if (!seen[i]) {
             return facet_fail(err,
                               FACET_ERR_INPUT,
-                              i * FACET_GFX12_NODE_BYTES,
+                              i * FACET_GFX12_UNIT_BYTES,
                               "%s: no node for offset 0x%llx",
                               name,
-                              (unsigned long long)(i * FACET_GFX12_NODE_BYTES));
+                              (unsigned long long)(i * FACET_GFX12_UNIT_BYTES));
         }
     }
     return FACET_OK;
@@ -296,7 +310,7 @@ enum facet_status facet_doc_gfx12_json_read(const char *name,
     struct facet_json_list list;
     json_t *head = NULL;
     uint8_t *seen = NULL;
-    uint64_t nodes;
+    uint64_t units;
     enum facet_status status;
 
     *out = (struct facet_gfx12_image){NULL, 0};
@@ -304,23 +318,23 @@ enum facet_status facet_doc_gfx12_json_read(const char *name,
     if (status == FACET_OK) {
         status = read_head(name, head, out, err);
     }
-    nodes = out->size / FACET_GFX12_NODE_BYTES;
+    units = out->size / FACET_GFX12_UNIT_BYTES;
     if (status == FACET_OK) {
         out->bytes = calloc(1, (size_t)out->size + 1);
-        seen = calloc(1, (size_t)nodes + 1);
+        seen = calloc(1, (size_t)units + 1);
         if (out->bytes == NULL || seen == NULL) {
             status = facet_fail(err, FACET_ERR_MEMORY, 0, "%s: out of memory", name);
         }
     }
     if (status == FACET_OK) {
-        status = read_nodes(&list, out->bytes, nodes, seen, err);
+        status = read_nodes(&list, out->bytes, units, seen, err);
     }
     if (status == FACET_OK) {
-        status = check_complete(name, seen, nodes, err);
+        status = check_complete(name, seen, units, err);
     }
     if (status == FACET_OK) {
         struct facet_json_reader r = {.object = head, .err = err};
-        size_t rest = (size_t)(out->size % FACET_GFX12_NODE_BYTES);
+        size_t rest = (size_t)(out->size % FACET_GFX12_UNIT_BYTES);
 
         if (rest != 0 || json_object_get(head, "tail") != NULL) {
             facet_reader_hex(&r, "tail", out->bytes + (out->size - rest), rest);

@@ -552,10 +552,10 @@ dump_gfx12(const facet_bvh *bvh, bool json, struct facet_strbuf *out, struct fac
     if (json) {
         facet_gfx12_json_head(&view, out);
     }
-    for (uint32_t i = 0; i < walk.count; i++) {
+    for (uint32_t i = 0; i < walk.count; i += facet_gfx12_walk_block(&view, &walk, i)) {
         if (json) {
+            facet_strbuf_puts(out, i != 0 ? ",\n" : "");
             facet_gfx12_json_node(&view, &walk, i, out);
-            facet_strbuf_puts(out, i + 1 < walk.count ? ",\n" : "\n");
         } else {
             facet_gfx12_listing(&view, &walk, i, out);
         }

@@ -13,6 +13,14 @@ void facet_gfx12_unit_init(struct facet_gfx12_unit *unit, const uint8_t *image, 
     facet_gfx12_resource_default(&unit->resource);
 }
 
+void facet_gfx12_unit_view(struct facet_gfx12_unit *unit, const struct facet_gfx12_view *view)
+{
+    facet_gfx12_unit_init(unit, view->bytes, view->size);
+    unit->image_address = view->base;
+    unit->segments = view->segments;
+    unit->segment_count = view->segment_count;
+}
+
 const uint8_t *facet_gfx12_unit_fetch(const struct facet_gfx12_unit *unit,
                                       uint64_t bvh_base,
                                       uint64_t offset,
@@ -20,17 +28,23 @@ const uint8_t *facet_gfx12_unit_fetch(const struct facet_gfx12_unit *unit,
 {
     uint64_t relative = (facet_gfx12_base_address(bvh_base) + offset) & ADDRESS_MASK;
     const uint8_t *data;
-    uint64_t address;
+    uint64_t address, at;
 
     if (relative / 64 > unit->resource.size) {
         return NULL;
     }
     address = (unit->resource.base_address * 256 + relative) & ADDRESS_MASK;
-    if (address < unit->image_address || unit->image_size < bytes ||
-        address - unit->image_address > unit->image_size - bytes) {
+    at = address - unit->image_address;
+    if (unit->segment_count != 0) {
+        if (!facet_gfx12_segments_offset(
+                unit->segments, unit->segment_count, address, bytes, &at)) {
+            return NULL;
+        }
+    } else if (address < unit->image_address || unit->image_size < bytes ||
+               at > unit->image_size - bytes) {
         return NULL;
     }
-    data = unit->image + (address - unit->image_address);
+    data = unit->image + at;
     if (unit->fetched != NULL) {
         unit->fetched(unit->fetched_context, address, data, bytes);
     }

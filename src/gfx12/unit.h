@@ -3,9 +3,13 @@
 #ifndef FACET_GFX12_UNIT_H
 #define FACET_GFX12_UNIT_H
 
+#include "gfx12/image/view.h"
 #include "gfx12/test.h"
 
 #include <facet/gfx12.h>
+
+/* A unit whose memory is the view, with the default descriptor and options. */
+void facet_gfx12_unit_view(struct facet_gfx12_unit *unit, const struct facet_gfx12_view *view);
 
 /* Pointer flags as the culling rules see them: none when the descriptor turns them off. */
 unsigned facet_gfx12_effective_flags(const struct facet_gfx12_unit *unit, uint64_t bvh_base);

@@ -33,7 +33,8 @@ build(const struct mesh *mesh, struct facet_gfx12_build_options options, facet_p
 
 static struct facet_gfx12_view view_of(const struct facet_gfx12_image *image)
 {
-    return (struct facet_gfx12_view){image->bytes, image->size, 0, FACET_GFX12_ROOT};
+    return (struct facet_gfx12_view){
+        .bytes = image->bytes, .size = image->size, .root = FACET_GFX12_ROOT};
 }
 
 /* No finding of any kind: what we build is not even suspicious. */
@@ -653,7 +654,8 @@ TEST(instances_point_at_their_bottom_level, "G12-253 G12-009 G12-126 G12-128 G12
     CHECK_MSG(facet_gfx12_build(&s.input, &options, NULL, NULL, &image, &report, &err) == FACET_OK,
               "%s",
               err.message);
-    view = (struct facet_gfx12_view){image.bytes, image.size, options.base, FACET_GFX12_ROOT};
+    view = (struct facet_gfx12_view){
+        .bytes = image.bytes, .size = image.size, .base = options.base, .root = FACET_GFX12_ROOT};
     CHECK(facet_gfx12_check(&view, &none, &check, &err) == FACET_OK);
     CHECK_EQ(check.total[FACET_GFX12_ERROR] + check.total[FACET_GFX12_WARNING], 0);
     facet_gfx12_check_free(&check);
@@ -666,7 +668,7 @@ TEST(instances_point_at_their_bottom_level, "G12-253 G12-009 G12-126 G12-128 G12
         if (walk.nodes[i].kind != FACET_GFX12_KIND_INSTANCE) {
             continue;
         }
-        facet_gfx12_instance_decode(image.bytes + 128 * (size_t)i, &node);
+        facet_gfx12_instance_decode(image.bytes + facet_gfx12_node_offset(i), &node);
         in = &s.instance[node.user_data % 20];
         flags = facet_gfx12_base_flags(node.pointer);
         CHECK(memcmp(node.world_to_object, in->world_to_object, 48) == 0);
@@ -748,7 +750,7 @@ static void check_all_there(const struct facet_gfx12_image *image, uint32_t coun
         if (walk.nodes[i].kind != FACET_GFX12_KIND_PRIMITIVE) {
             continue;
         }
-        facet_gfx12_prim_decode(image->bytes + 128 * (size_t)i, &p);
+        facet_gfx12_prim_decode(image->bytes + facet_gfx12_node_offset(i), &p);
         for (unsigned t = 0; t < 2 * facet_gfx12_prim_pairs(&p.header); t++) {
             uint32_t primitive = facet_gfx12_prim_primitive(&p, t);
 
@@ -913,7 +915,7 @@ static void check_rays(const struct facet_gfx12_image *image,
                 facet_gfx12_intersect8(
                     &unit,
                     0,
-                    facet_gfx12_id_make(128 * (uint64_t)i, facet_gfx12_pair_type(p)),
+                    facet_gfx12_id_make(facet_gfx12_node_offset(i), facet_gfx12_pair_type(p)),
                     &ray,
                     v);
                 for (int t = 0; t < 2; t++) {
@@ -922,7 +924,8 @@ static void check_rays(const struct facet_gfx12_image *image,
                     memcpy(&dist, &v[4 * t], sizeof dist);
                     best = dist > 0 && dist < best ? dist : best;
                 }
-                if ((v[8] & 3) == 1 || p + 1 == (image->bytes[128 * (size_t)i + 3] >> 4 & 7) + 1u) {
+                if ((v[8] & 3) == 1 ||
+                    p + 1 == (image->bytes[facet_gfx12_node_offset(i) + 3] >> 4 & 7) + 1u) {
                     break;
                 }
             }

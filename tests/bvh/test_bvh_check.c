@@ -55,7 +55,8 @@ static void subject_make(struct subject *s, bool high)
         instance[i].user_data = (uint32_t)i;
     }
     CHECK(facet_gfx12_build(&scene, &options, NULL, NULL, &s->image, &report, NULL) == FACET_OK);
-    s->view = (struct facet_gfx12_view){s->image.bytes, s->image.size, 0, FACET_GFX12_ROOT};
+    s->view = (struct facet_gfx12_view){
+        .bytes = s->image.bytes, .size = s->image.size, .root = FACET_GFX12_ROOT};
     s->instance = find_node(&s->view, FACET_GFX12_KIND_INSTANCE, 0);
     s->box = find_node(&s->view, FACET_GFX12_KIND_BOX, 1);
     s->prim = find_node(&s->view, FACET_GFX12_KIND_PRIMITIVE, 0);
@@ -63,7 +64,7 @@ static void subject_make(struct subject *s, bool high)
         struct facet_gfx12_box box;
 
         s->leaf_box = find_node(&s->view, FACET_GFX12_KIND_BOX, s->leaf_box);
-        facet_gfx12_box_decode(s->image.bytes + 128 * (size_t)s->leaf_box, &box);
+        facet_gfx12_box_decode(s->image.bytes + facet_gfx12_node_offset(s->leaf_box), &box);
         if (box.child[0].node_type != 5) {
             break;
         }
@@ -73,7 +74,7 @@ static void subject_make(struct subject *s, bool high)
 
 static uint8_t *node_at(const struct subject *s, uint32_t node)
 {
-    return s->image.bytes + 128 * (size_t)node;
+    return s->image.bytes + facet_gfx12_node_offset(node);
 }
 
 /* ---- damages ---- */
@@ -453,7 +454,8 @@ TEST(a_node_with_two_parents_is_an_error, "G12-257")
     struct facet_gfx12_check check;
     struct facet_gfx12_box a, b;
     struct facet_gfx12_image image = {calloc(3, 128), 3 * 128};
-    struct facet_gfx12_view view = {image.bytes, image.size, 0, FACET_GFX12_ROOT};
+    struct facet_gfx12_view view = {
+        .bytes = image.bytes, .size = image.size, .root = FACET_GFX12_ROOT};
 
     /* Root with two children at nodes 1 and 2; node 1's child is node 2 again. */
     memset(&a, 0, sizeof a);
@@ -500,7 +502,7 @@ TEST(a_tlas_alone_is_partial, "G12-257")
     struct subject s;
 
     subject_make(&s, false);
-    s.view.size = 128 * (uint64_t)s.box; /* everything before the BLAS */
+    s.view.size = facet_gfx12_node_offset(s.box); /* everything before the BLAS */
     CHECK(facet_gfx12_check(&s.view, &strict, &check, NULL) == FACET_OK);
     CHECK(check.total[FACET_GFX12_ERROR] == 2);
     facet_gfx12_check_free(&check);
@@ -593,7 +595,8 @@ TEST(what_radv_writes_is_accepted, "G12-257 G12-070")
     /* 0 root, 1 instance, 2 user data, 3 instance, 4 user data | 5 BLAS root, 6 triangle | 7 an
      * empty BLAS with count 15 */
     uint8_t *image = calloc(8, 128);
-    struct facet_gfx12_view view = {image, 8 * 128, 0x200000, FACET_GFX12_ROOT};
+    struct facet_gfx12_view view = {
+        .bytes = image, .size = 8 * 128, .base = 0x200000, .root = FACET_GFX12_ROOT};
     struct facet_gfx12_child child[2] = {whole_child(6, 2), whole_child(6, 2)};
     struct facet_gfx12_child root = whole_child(5, 1), leaf = whole_child(0, 1);
     struct facet_gfx12_check_options options = {0};
@@ -626,7 +629,7 @@ TEST(what_gpurt_writes_is_accepted, "G12-257")
     /* 0 header, 1 root, 2 instance | 3 header, 4 BLAS root, 5 triangle. The root ID is 15; the
      * instance's four boxes share one ID whose type is the root's node number, 1. */
     uint8_t *image = calloc(6, 128);
-    struct facet_gfx12_view view = {image, 6 * 128, 0, 0x15};
+    struct facet_gfx12_view view = {.bytes = image, .size = 6 * 128, .root = 0x15};
     struct facet_gfx12_child child[4], placed = whole_child(6, 1), leaf = whole_child(0, 1);
     struct facet_gfx12_check_options options = {0};
     struct facet_gfx12_check check;
@@ -693,7 +696,8 @@ TEST(promises_of_instance_children_are_compared, "G12-257")
         for (unsigned flags = 0; flags < 16; flags++) {
             bool holds = (flags & ~(ways[way].holds | FACET_GFX12_ONLY_TRIANGLES)) == 0;
             uint8_t image[4 * 128] = {0};
-            struct facet_gfx12_view view = {image, sizeof image, 0, FACET_GFX12_ROOT};
+            struct facet_gfx12_view view = {
+                .bytes = image, .size = sizeof image, .root = FACET_GFX12_ROOT};
             struct facet_gfx12_check_options options = {0};
             struct facet_gfx12_check check;
             struct facet_gfx12_instance in = turned_instance(image);
@@ -723,7 +727,8 @@ TEST(matrices_without_inverse_are_named_once, "G12-257")
 
     for (size_t i = 0; i < 2 * (sizeof ways / sizeof *ways); i++) {
         uint8_t image[4 * 128] = {0};
-        struct facet_gfx12_view view = {image, i % 2 == 0 ? 512 : 256, 0, FACET_GFX12_ROOT};
+        struct facet_gfx12_view view = {
+            .bytes = image, .size = i % 2 == 0 ? 512 : 256, .root = FACET_GFX12_ROOT};
         struct facet_gfx12_check_options options = {.partial = true};
         struct facet_gfx12_check check;
         struct facet_gfx12_instance in = turned_instance(image);
@@ -744,7 +749,8 @@ TEST(oriented_boxes_above_instances_are_compared, "G12-257")
     for (unsigned matrix = 0; matrix < FACET_GFX12_OBB_COUNT; matrix++) {
         for (int moved = -1; moved < 6; moved++) {
             uint8_t image[4 * 128] = {0};
-            struct facet_gfx12_view view = {image, sizeof image, 0, FACET_GFX12_ROOT};
+            struct facet_gfx12_view view = {
+                .bytes = image, .size = sizeof image, .root = FACET_GFX12_ROOT};
             struct facet_gfx12_check_options options = {0};
             struct facet_gfx12_check check;
             struct facet_gfx12_box box;
@@ -796,7 +802,7 @@ TEST(oriented_boxes_above_instances_are_compared, "G12-257")
 TEST(several_boxes_may_cover_one_child, "G12-257")
 {
     uint8_t *image = calloc(3, 128);
-    struct facet_gfx12_view view = {image, 3 * 128, 0, FACET_GFX12_ROOT};
+    struct facet_gfx12_view view = {.bytes = image, .size = 3 * 128, .root = FACET_GFX12_ROOT};
     struct facet_gfx12_child child[2] = {whole_child(5, 0), whole_child(5, 0)};
     struct facet_gfx12_child leaf = whole_child(0, 1);
     struct facet_gfx12_check_options options = {0};
@@ -821,7 +827,7 @@ TEST(random_bytes_never_hurt, "G12-257")
         uint32_t nodes = 1 + (uint32_t)(harness_random() % 12);
         size_t size = 128 * (size_t)nodes - (round % 7 == 0 ? harness_random() % 128 : 0);
         uint8_t *image = malloc(size + 1);
-        struct facet_gfx12_view view = {image, size, 0, FACET_GFX12_ROOT};
+        struct facet_gfx12_view view = {.bytes = image, .size = size, .root = FACET_GFX12_ROOT};
         struct facet_gfx12_check_options options = {0};
         struct facet_gfx12_check check;
 
@@ -854,7 +860,8 @@ TEST(deep_oriented_chains_end_in_time, "")
 {
     uint32_t depth = 20000;
     uint8_t *image = calloc(depth + 1, 128);
-    struct facet_gfx12_view view = {image, 128 * (uint64_t)(depth + 1), 0, FACET_GFX12_ROOT};
+    struct facet_gfx12_view view = {
+        .bytes = image, .size = 128 * (uint64_t)(depth + 1), .root = FACET_GFX12_ROOT};
     struct facet_gfx12_check_options options = {0};
     struct facet_gfx12_check check;
 

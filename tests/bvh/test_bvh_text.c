@@ -15,7 +15,8 @@
 
 static struct facet_gfx12_view view_of(const struct facet_gfx12_image *image)
 {
-    return (struct facet_gfx12_view){image->bytes, image->size, 0, FACET_GFX12_ROOT};
+    return (struct facet_gfx12_view){
+        .bytes = image->bytes, .size = image->size, .root = FACET_GFX12_ROOT};
 }
 
 /* ---- a scene with two meshes, boxes and instances ---- */
@@ -104,7 +105,7 @@ static void dump_json(const struct facet_gfx12_view *view, struct facet_strbuf *
     facet_strbuf_init(out);
     CHECK(facet_gfx12_walk(view, &walk, NULL) == FACET_OK);
     facet_gfx12_json_head(view, out);
-    for (uint32_t i = 0; i < walk.count; i++) {
+    for (uint32_t i = 0; i < walk.count; i += facet_gfx12_walk_block(view, &walk, i)) {
         facet_strbuf_puts(out, i != 0 ? ",\n" : "");
         facet_gfx12_json_node(view, &walk, i, out);
     }
@@ -157,7 +158,8 @@ TEST(json_gives_back_any_bytes, "")
     for (int round = 0; round < 400; round++) {
         size_t size = (size_t)(harness_random() % 900);
         uint8_t *bytes = malloc(size + 1);
-        struct facet_gfx12_view view = {bytes, size, 0x1000, FACET_GFX12_ROOT};
+        struct facet_gfx12_view view = {
+            .bytes = bytes, .size = size, .base = 0x1000, .root = FACET_GFX12_ROOT};
 
         for (size_t i = 0; i < size; i++) {
             bytes[i] = (uint8_t)harness_random();
@@ -294,12 +296,12 @@ TEST(a_listing_names_every_node, "")
     image = scene_build(&s, (struct facet_gfx12_build_options){0});
     view = view_of(&image);
     CHECK(facet_gfx12_walk(&view, &walk, NULL) == FACET_OK);
-    for (uint32_t i = 0; i < walk.count; i++) {
+    for (uint32_t i = 0; i < walk.count; i += facet_gfx12_walk_block(&view, &walk, i)) {
         char offset[24];
 
         facet_strbuf_init(&text);
         facet_gfx12_listing(&view, &walk, i, &text);
-        snprintf(offset, sizeof offset, "0x%08x  ", 128 * i);
+        snprintf(offset, sizeof offset, "0x%08x  ", 64 * i);
         CHECK(strncmp(facet_strbuf_text(&text), offset, strlen(offset)) == 0);
         CHECK(strstr(facet_strbuf_text(&text), facet_gfx12_kind_name(walk.nodes[i].kind)) != NULL);
         facet_strbuf_free(&text);
@@ -351,33 +353,33 @@ TEST(a_changed_field_is_named, "")
     memcpy(other, image.bytes, image.size);
     CHECK_EQ(compare(&a, &b).count, 0);
     CHECK(facet_gfx12_walk(&a, &walk, NULL) == FACET_OK);
-    for (uint32_t n = 0; n < walk.count; n++) {
+    for (uint32_t n = 0; n < walk.count; n += facet_gfx12_walk_block(&a, &walk, n)) {
         struct collected c;
         const char *field;
 
         if (walk.nodes[n].kind == FACET_GFX12_KIND_BOX) {
             struct facet_gfx12_box box;
 
-            facet_gfx12_box_decode(image.bytes + 128 * (size_t)n, &box);
+            facet_gfx12_box_decode(image.bytes + facet_gfx12_node_offset(n), &box);
             box.child[0].cull_flags ^= 2;
-            facet_gfx12_box_encode(&box, other + 128 * (size_t)n);
+            facet_gfx12_box_encode(&box, other + facet_gfx12_node_offset(n));
             field = "child 0 cull_flags";
         } else if (walk.nodes[n].kind == FACET_GFX12_KIND_INSTANCE) {
-            other[128 * (size_t)n + 60] ^= 1;
+            other[facet_gfx12_node_offset(n) + 60] ^= 1;
             field = "user_data";
         } else {
             struct facet_gfx12_prim p;
 
-            facet_gfx12_prim_decode(image.bytes + 128 * (size_t)n, &p);
+            facet_gfx12_prim_decode(image.bytes + facet_gfx12_node_offset(n), &p);
             p.pair[0].tri[0].double_sided ^= 1;
-            facet_gfx12_prim_encode(&p, other + 128 * (size_t)n);
+            facet_gfx12_prim_encode(&p, other + facet_gfx12_node_offset(n));
             field = "pair 0 tri0_double_sided";
         }
         c = compare(&a, &b);
         CHECK_EQ(c.count, 1);
         CHECK_STR(c.last.field, field);
         CHECK_EQ(c.last.node_a, n);
-        memcpy(other + 128 * (size_t)n, image.bytes + 128 * (size_t)n, 128);
+        memcpy(other + facet_gfx12_node_offset(n), image.bytes + facet_gfx12_node_offset(n), 128);
     }
     b.size -= 128;
     CHECK(compare(&a, &b).count > 0);
@@ -410,7 +412,7 @@ TEST(moved_nodes_differ_in_their_offsets_alone, "")
     box.primitive_child_offset = 32;
     facet_gfx12_box_encode(&box, moved);
     a = view_of(&image);
-    b = (struct facet_gfx12_view){moved, sizeof moved, 0, FACET_GFX12_ROOT};
+    b = (struct facet_gfx12_view){.bytes = moved, .size = sizeof moved, .root = FACET_GFX12_ROOT};
     c = compare(&a, &b);
     CHECK_EQ(c.count, 2);
     CHECK_STR(c.last.field, "size");

@@ -1,5 +1,6 @@
-/* Any bytes as a GFX12 image: checking, counting, comparing with itself, and dump followed by
- * encode must give the same bytes. The first byte chooses the root. */
+/* Any bytes as a GFX12 image, in one piece and cut into segments: checking, counting, comparing
+ * with itself, and dump followed by encode must give the same bytes. One byte more than whole
+ * nodes: the first chooses the root, and where the pieces lie. */
 #include "documents/bvh_images.h"
 #include "fuzz/fuzz.h"
 #include "gfx12/check/check.h"
@@ -23,7 +24,7 @@ static void round_trip(const struct facet_gfx12_view *view, const struct facet_g
 
     facet_strbuf_init(&text);
     facet_gfx12_json_head(view, &text);
-    for (uint32_t i = 0; i < walk->count; i++) {
+    for (uint32_t i = 0; i < walk->count; i += facet_gfx12_walk_block(view, walk, i)) {
         facet_strbuf_puts(&text, i != 0 ? ",\n" : "");
         facet_gfx12_json_node(view, walk, i, &text);
     }
@@ -37,31 +38,65 @@ static void round_trip(const struct facet_gfx12_view *view, const struct facet_g
     facet_strbuf_free(&text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Pieces of growing size; the gaps between them come from the bits of `choice`. */
+static uint32_t
+cut(uint8_t choice, uint64_t size, struct facet_gfx12_segment *segments, uint32_t most)
+{
+    uint64_t address = (uint64_t)(choice >> 4) * 64, at = 0;
+    uint32_t count = 0;
+
+    while (at < size) {
+        uint64_t bytes = 128 + 64 * (uint64_t)count;
+
+        bytes = bytes < size - at && count + 1 < most ? bytes : size - at;
+        segments[count] =
+            (struct facet_gfx12_segment){.address = address, .offset = at, .size = bytes};
+        at += bytes;
+        address += (bytes + 63) / 64 * 64 + 64 * (uint64_t)(choice >> count % 8 & 1);
+        count++;
+    }
+    return count;
+}
+
+static void try_all(const struct facet_gfx12_view *view)
 {
     struct facet_gfx12_check_options options = {.max_findings = 20};
-    struct facet_gfx12_view view = {.bytes = data, .size = size, .root = FACET_GFX12_ROOT};
     struct facet_gfx12_check check;
     struct facet_gfx12_bvh_stats stats;
     struct facet_gfx12_walk walk;
     uint64_t count;
 
+    if (facet_gfx12_walk(view, &walk, NULL) != FACET_OK ||
+        facet_gfx12_check(view, &options, &check, NULL) != FACET_OK ||
+        facet_gfx12_bvh_stats(view, &walk, &stats, NULL) != FACET_OK ||
+        facet_gfx12_diff(view, view, differs, NULL, &count, NULL) != FACET_OK) {
+        abort();
+    }
+    round_trip(view, &walk);
+    facet_gfx12_check_free(&check);
+    facet_gfx12_walk_free(&walk);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct facet_gfx12_view view = {.bytes = data, .size = size, .root = FACET_GFX12_ROOT};
+    struct facet_gfx12_segment segments[16];
+
     if (size > 1 << 16) {
         return 0;
     }
-    if (size % 128 == 1) { /* one byte more than whole nodes: it names the root */
-        view.root = data[0];
-        view.bytes++;
-        view.size--;
+    if (size % 64 != 1) {
+        try_all(&view);
+        return 0;
     }
-    if (facet_gfx12_walk(&view, &walk, NULL) != FACET_OK ||
-        facet_gfx12_check(&view, &options, &check, NULL) != FACET_OK ||
-        facet_gfx12_bvh_stats(&view, &walk, &stats, NULL) != FACET_OK ||
-        facet_gfx12_diff(&view, &view, differs, NULL, &count, NULL) != FACET_OK) {
-        abort();
-    }
-    round_trip(&view, &walk);
-    facet_gfx12_check_free(&check);
-    facet_gfx12_walk_free(&walk);
+    view.bytes++;
+    view.size--;
+    view.root = data[0];
+    try_all(&view);
+    view.root = FACET_GFX12_ROOT;
+    view.segments = segments;
+    view.segment_count = cut(data[0], view.size, segments, 16);
+    view.base = view.segment_count != 0 ? segments[0].address : 0;
+    try_all(&view);
     return 0;
 }

@@ -22,7 +22,7 @@ struct key {
 };
 
 struct blas {
-    uint64_t base; /* image offset */
+    uint64_t base; /* address */
     struct key *keys;
     uint32_t count;
 };
@@ -123,7 +123,8 @@ static enum facet_status match_levels(struct refit *r)
             continue;
         }
         if (n->kind != FACET_GFX12_KIND_BOX || found == r->blas_count) {
-            return mismatch(r, (uint64_t)node * 128, "starts a BLAS that the scene does not have");
+            return mismatch(
+                r, facet_gfx12_node_offset(node), "starts a BLAS that the scene does not have");
         }
         r->blas[found++].base = n->level_base;
     }
@@ -157,7 +158,7 @@ static enum facet_status refit_procedural(struct refit *r,
     if (in->aabb_count == 0 ||
         !find_primitive(
             blas, facet_gfx12_prim_geometry(p, 0), facet_gfx12_prim_primitive(p, 0), &index)) {
-        return mismatch(r, (uint64_t)node * 128, "is a box that the scene does not have");
+        return mismatch(r, facet_gfx12_node_offset(node), "is a box that the scene does not have");
     }
     for (int k = 0; k < 3; k++) {
         if (!(in->aabbs[index].min[k] <= in->aabbs[index].max[k]) ||
@@ -166,7 +167,7 @@ static enum facet_status refit_procedural(struct refit *r,
                 r->err, FACET_ERR_INPUT, index, "box %u is inverted or not finite", index);
         }
     }
-    facet_gfx12_pack_aabb(&in->aabbs[index], r->bytes + (size_t)node * 128);
+    facet_gfx12_pack_aabb(&in->aabbs[index], r->bytes + facet_gfx12_node_offset(node));
     return FACET_OK;
 }
 
@@ -190,7 +191,7 @@ static enum facet_status refit_prim(struct refit *r, uint32_t node)
     unsigned pairs;
 
     if (blas == NULL) {
-        return mismatch(r, (uint64_t)node * 128, "lies in no BLAS");
+        return mismatch(r, facet_gfx12_node_offset(node), "lies in no BLAS");
     }
     facet_gfx12_prim_decode(facet_gfx12_node_bytes(r->view, node), &p);
     if (facet_gfx12_tri_procedural(&p.pair[0].tri[0])) {
@@ -209,7 +210,8 @@ static enum facet_status refit_prim(struct refit *r, uint32_t node)
                                                        facet_gfx12_prim_geometry(&p, t),
                                                        facet_gfx12_prim_primitive(&p, t),
                                                        &index)) {
-            return mismatch(r, (uint64_t)node * 128, "is a triangle that the scene does not have");
+            return mismatch(
+                r, facet_gfx12_node_offset(node), "is a triangle that the scene does not have");
         }
         pair[t / 2][t % 2] = &in->triangles[index];
         if (!finite_triangle(&in->triangles[index])) {
@@ -224,12 +226,12 @@ static enum facet_status refit_prim(struct refit *r, uint32_t node)
     if (!room || !facet_gfx12_pack_node_fits(&packed)) {
         return facet_fail(r->err,
                           FACET_ERR_LIMIT,
-                          (uint64_t)node * 128,
+                          facet_gfx12_node_offset(node),
                           "the primitive node at 0x%llx has no room for the moved vertices; build "
                           "a new image",
-                          (unsigned long long)node * 128);
+                          (unsigned long long)facet_gfx12_node_offset(node));
     }
-    facet_gfx12_pack_node_write(&packed, r->bytes + (size_t)node * 128);
+    facet_gfx12_pack_node_write(&packed, r->bytes + facet_gfx12_node_offset(node));
     return FACET_OK;
 }
 
@@ -278,7 +280,7 @@ cover_range(const struct refit *r, const struct facet_gfx12_link *link, struct c
     cover_nothing(out);
     out->mask = 0xFF;
     do {
-        const uint8_t *node = r->bytes + (size_t)range.node * 128;
+        const uint8_t *node = r->bytes + facet_gfx12_node_offset(range.node);
         struct facet_gfx12_pair p;
         struct facet_gfx12_prim prim;
 
@@ -310,9 +312,9 @@ static enum facet_status too_wide(struct refit *r, uint32_t node)
 {
     return facet_fail(r->err,
                       FACET_ERR_INPUT,
-                      (uint64_t)node * 128,
+                      facet_gfx12_node_offset(node),
                       "the scene is more than 2^127 wide, which the node at 0x%llx cannot hold",
-                      (unsigned long long)node * 128);
+                      (unsigned long long)facet_gfx12_node_offset(node));
 }
 
 static enum facet_status refit_box(struct refit *r, uint32_t node)
@@ -326,7 +328,7 @@ static enum facet_status refit_box(struct refit *r, uint32_t node)
 
     cover_nothing(own);
     for (unsigned i = 0; i < count; i++) {
-        uint32_t target = (uint32_t)(links[i].offset / FACET_GFX12_NODE_BYTES);
+        uint32_t target = facet_gfx12_node_at(links[i].offset);
 
         if (facet_gfx12_id_kind(links[i].id) == FACET_GFX12_KIND_PRIMITIVE) {
             cover_range(r, &links[i], &below[i]);
@@ -352,7 +354,7 @@ static enum facet_status refit_box(struct refit *r, uint32_t node)
         child->cull_mask = below[i].mask;
         facet_gfx12_quantize_child(lo[i], hi[i], box.origin, box.exponent, child);
     }
-    facet_gfx12_box_encode(&box, r->bytes + (size_t)node * 128);
+    facet_gfx12_box_encode(&box, r->bytes + facet_gfx12_node_offset(node));
     return FACET_OK;
 }
 
@@ -368,13 +370,14 @@ static enum facet_status refit_instance(struct refit *r, uint32_t node)
 
     facet_gfx12_instance_decode(facet_gfx12_node_bytes(r->view, node), &in);
     if (in.user_data >= r->scene->instance_count || count != 1) {
-        return mismatch(r, (uint64_t)node * 128, "is an instance that the scene does not have");
+        return mismatch(
+            r, facet_gfx12_node_offset(node), "is an instance that the scene does not have");
     }
     moved = &r->scene->instances[in.user_data];
-    target = (uint32_t)(links[0].offset / FACET_GFX12_NODE_BYTES);
+    target = facet_gfx12_node_at(links[0].offset);
     if (moved->blas >= r->blas_count ||
         r->blas[moved->blas].base != r->walk.nodes[target].level_base) {
-        return mismatch(r, (uint64_t)node * 128, "is an instance of another mesh");
+        return mismatch(r, facet_gfx12_node_offset(node), "is an instance of another mesh");
     }
     blas = &r->covered[target];
     cover_nothing(own);
@@ -394,7 +397,7 @@ static enum facet_status refit_instance(struct refit *r, uint32_t node)
                                    r->scene->blas[moved->blas].aabb_count != 0,
                                    facet_gfx12_base_address(in.pointer),
                                    in.parent,
-                                   r->bytes + (size_t)node * 128)) {
+                                   r->bytes + facet_gfx12_node_offset(node))) {
         return too_wide(r, node);
     }
     return FACET_OK;

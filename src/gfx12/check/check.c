@@ -15,7 +15,7 @@
 
 const struct facet_gfx12_rule facet_gfx12_rules[FACET_GFX12_RULES + 1] = {
     {NULL, NULL, N, NULL},
-    {"V01", "G12-003", E, "size and node addresses are multiples of 128"},
+    {"V01", "G12-003", E, "size and node addresses are multiples of 64, and no nodes overlap"},
     {"V02", "G12-152", E, "children lie inside the image and are of one kind"},
     {"V03", "G12-005", E, "low four bits of the child offsets are zero"},
     {"V04", "G12-021", W, "the child count fits the node"},
@@ -139,54 +139,58 @@ static uint64_t problem_offset(const struct facet_checker *c, const struct facet
 static void report_problem(struct facet_checker *c, const struct facet_gfx12_problem *p)
 {
     const uint64_t at = problem_offset(c, p);
-    const unsigned long long to = p->target;
+    char place[FACET_GFX12_PLACE];
+    const char *to = facet_gfx12_view_place(c->view, p->address, place);
     const char *who = p->node == FACET_GFX12_NO_NODE ? "the root" : "child";
     char name[24];
 
     snprintf(name, sizeof name, p->node == FACET_GFX12_NO_NODE ? "%s" : "%s %u", who, p->slot);
     switch (p->trouble) {
     case FACET_GFX12_TROUBLE_OUTSIDE:
-        facet_gfx12_checker_report(c, 2, at, "%s at 0x%llx lies outside the image", name, to);
+        facet_gfx12_checker_report(c, 2, at, "%s at %s lies outside the image", name, to);
         break;
     case FACET_GFX12_TROUBLE_MISALIGNED:
-        facet_gfx12_checker_report(c, 1, at, "%s at 0x%llx is not a multiple of 128", name, to);
+        facet_gfx12_checker_report(c, 1, at, "%s at %s is not a multiple of 64", name, to);
+        break;
+    case FACET_GFX12_TROUBLE_OVERLAP:
+        facet_gfx12_checker_report(c, 1, at, "%s at %s overlaps another node", name, to);
         break;
     case FACET_GFX12_TROUBLE_TYPE:
         facet_gfx12_checker_report(c, 11, at, "%s has a type that names no node", name);
         break;
     case FACET_GFX12_TROUBLE_KIND:
         facet_gfx12_checker_report(
-            c, 2, at, "%s: node 0x%llx is also reached as another kind", name, to);
+            c, 2, at, "%s: node %s is also reached as another kind", name, to);
         break;
     case FACET_GFX12_TROUBLE_BASE:
         facet_gfx12_checker_report(
-            c, 2, at, "%s: node 0x%llx is also reached from another BVH base", name, to);
+            c, 2, at, "%s: node %s is also reached from another BVH base", name, to);
         break;
     case FACET_GFX12_TROUBLE_CYCLE:
         facet_gfx12_checker_report(
-            c, 28, at, "%s at 0x%llx is an ancestor of its own parent", name, to);
+            c, 28, at, "%s at %s is an ancestor of its own parent", name, to);
         break;
     case FACET_GFX12_TROUBLE_SHARED:
-        facet_gfx12_checker_report(c, 29, at, "%s at 0x%llx has another parent too", name, to);
+        facet_gfx12_checker_report(c, 29, at, "%s at %s has another parent too", name, to);
         break;
     case FACET_GFX12_TROUBLE_REPEATED:
         facet_gfx12_checker_report_as(
-            c, 29, W, at, "%s: the range at 0x%llx belongs to another child too", name, to);
+            c, 29, W, at, "%s: the range at %s belongs to another child too", name, to);
         break;
     case FACET_GFX12_TROUBLE_PAIR:
         facet_gfx12_checker_report(
-            c, 14, at, "%s names a pair that node 0x%llx does not have", name, to);
+            c, 14, at, "%s names a pair that node %s does not have", name, to);
         break;
     case FACET_GFX12_TROUBLE_RANGE:
         facet_gfx12_checker_report(
-            c, 20, at, "%s: the range at 0x%llx has no stop bit within 255 pairs", name, to);
+            c, 20, at, "%s: the range at %s has no stop bit within 255 pairs", name, to);
         break;
     case FACET_GFX12_TROUBLE_BLAS:
         facet_gfx12_checker_report_as(c,
                                       2,
                                       c->options->partial ? N : E,
-                                      at - (at % FACET_GFX12_NODE_BYTES) + 48,
-                                      "the BLAS at 0x%llx lies outside the image",
+                                      facet_gfx12_checker_offset(p->node) + 48,
+                                      "the BLAS at %s lies outside the image",
                                       to);
         break;
     }
@@ -198,21 +202,22 @@ static void report_unreached(struct facet_checker *c)
     uint32_t i = 0;
 
     while (i < c->walk.count) {
-        uint32_t first = i;
+        uint32_t first = i, count;
 
         while (i < c->walk.count && c->walk.nodes[i].kind == FACET_GFX12_KIND_NONE) {
             i++;
         }
-        if (i > first) {
-            facet_gfx12_checker_report(c,
-                                       30,
-                                       facet_gfx12_checker_offset(first),
-                                       "%u node%s from here on cannot be reached from the root",
-                                       i - first,
-                                       i - first == 1 ? "" : "s");
-        } else {
-            i++;
+        count = (i - first + 1) / 2;
+        if (count == 0) {
+            i += 2;
+            continue;
         }
+        facet_gfx12_checker_report(c,
+                                   30,
+                                   facet_gfx12_checker_offset(first),
+                                   "%u node%s from here on cannot be reached from the root",
+                                   count,
+                                   count == 1 ? "" : "s");
     }
 }
 
@@ -229,7 +234,7 @@ static void check_continuation(struct facet_checker *c, uint32_t node)
     if (facet_gfx12_range_is_stop(&last)) {
         return;
     }
-    next = node + 1 < c->walk.count ? &c->walk.nodes[node + 1] : NULL;
+    next = node + 2 < c->walk.count ? &c->walk.nodes[node + 2] : NULL;
     if (next == NULL || next->kind != FACET_GFX12_KIND_PRIMITIVE ||
         (next->parent != n->parent && (next->starts & 1) != 0)) {
         facet_gfx12_checker_report(
@@ -278,17 +283,17 @@ enum facet_status facet_gfx12_check(const struct facet_gfx12_view *view,
     if (status != FACET_OK) {
         return status;
     }
-    out->nodes = c.walk.count;
+    out->nodes = facet_gfx12_walk_size(&c.walk);
     out->reached = c.walk.reached;
     c.budget = 256 * (uint64_t)c.walk.count + 65536;
     c.below = calloc((size_t)c.walk.count + 1, sizeof *c.below);
     c.failed = c.below == NULL;
     if (!c.failed) {
-        if (view->size % FACET_GFX12_NODE_BYTES != 0 || view->size == 0) {
+        if (view->size % FACET_GFX12_UNIT_BYTES != 0 || view->size == 0) {
             facet_gfx12_checker_report(&c,
                                        1,
                                        view->size,
-                                       "the image has %llu bytes, expected a multiple of 128",
+                                       "the image has %llu bytes, expected a multiple of 64",
                                        (unsigned long long)view->size);
         }
         for (uint32_t i = 0; i < c.walk.problem_count; i++) {

@@ -95,7 +95,7 @@ static void check_parent(struct facet_checker *c, uint32_t node, uint32_t parent
 
     if (n->parent != FACET_GFX12_NO_NODE &&
         c->walk.nodes[n->parent].kind != FACET_GFX12_KIND_INSTANCE) {
-        expected = facet_gfx12_walk_id(&c->walk, n->parent);
+        expected = facet_gfx12_walk_id(c->view, &c->walk, n->parent);
     }
     if (parent != expected && parent != FACET_GFX12_INVALID && parent != 0) {
         facet_gfx12_checker_report(c,

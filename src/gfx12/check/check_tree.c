@@ -130,10 +130,9 @@ static bool link_below(const struct facet_checker *c,
                        struct facet_checked *out)
 {
     enum facet_gfx12_kind kind = facet_gfx12_id_kind(link->id);
-    uint32_t node = (uint32_t)(link->offset / FACET_GFX12_NODE_BYTES);
+    uint32_t node;
 
-    if (kind == FACET_GFX12_KIND_NONE || !link->inside ||
-        link->offset % FACET_GFX12_NODE_BYTES != 0 || c->walk.nodes[node].kind != kind) {
+    if (!facet_gfx12_link_leads(&c->walk, link, &node)) {
         return false;
     }
     if (kind == FACET_GFX12_KIND_PRIMITIVE) {
@@ -321,7 +320,7 @@ rotate_all(struct facet_checker *c, const struct facet_gfx12_link *start, struct
     while (depth > 0 && ok) {
         struct facet_gfx12_link link = stack[--depth];
         enum facet_gfx12_kind kind = facet_gfx12_id_kind(link.id);
-        uint32_t node = (uint32_t)(link.offset / FACET_GFX12_NODE_BYTES);
+        uint32_t node = facet_gfx12_node_at(link.offset);
         struct facet_checked unused;
 
         if (c->budget-- == 0) {

@@ -52,7 +52,7 @@ void facet_gfx12_checker_instance_tree(struct facet_checker *c, uint32_t node);
 
 static inline uint64_t facet_gfx12_checker_offset(uint32_t node)
 {
-    return (uint64_t)node * FACET_GFX12_NODE_BYTES;
+    return facet_gfx12_node_offset(node);
 }
 
 #endif

@@ -164,14 +164,6 @@ static void push(struct diff *d, uint32_t a, uint32_t b)
     d->queue[d->tail++] = (struct pending){a, b};
 }
 
-static bool
-node_of(const struct diff *d, int side, const struct facet_gfx12_link *link, uint32_t *node)
-{
-    *node = (uint32_t)(link->offset / FACET_GFX12_NODE_BYTES);
-    return link->inside && link->offset % FACET_GFX12_NODE_BYTES == 0 &&
-           d->walk[side].nodes[*node].kind == facet_gfx12_id_kind(link->id);
-}
-
 /* All nodes of two ranges. */
 static void
 push_ranges(struct diff *d, const struct facet_gfx12_link *a, const struct facet_gfx12_link *b)
@@ -194,7 +186,8 @@ static void follow(struct diff *d)
     for (unsigned i = 0; i < count[0] && i < count[1]; i++) {
         uint32_t a, b;
 
-        if (!node_of(d, 0, &links[0][i], &a) || !node_of(d, 1, &links[1][i], &b)) {
+        if (!facet_gfx12_link_leads(&d->walk[0], &links[0][i], &a) ||
+            !facet_gfx12_link_leads(&d->walk[1], &links[1][i], &b)) {
             continue;
         }
         if (facet_gfx12_id_kind(links[0][i].id) == FACET_GFX12_KIND_PRIMITIVE &&

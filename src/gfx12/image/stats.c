@@ -65,13 +65,6 @@ static unsigned count_range(const struct tally *t, const struct facet_gfx12_link
     return range.seen;
 }
 
-static bool leads_to(const struct tally *t, const struct facet_gfx12_link *link)
-{
-    return link->inside && link->offset % FACET_GFX12_NODE_BYTES == 0 &&
-           t->walk->nodes[link->offset / FACET_GFX12_NODE_BYTES].kind ==
-               facet_gfx12_id_kind(link->id);
-}
-
 static void count_box(struct tally *t, uint32_t node)
 {
     struct facet_gfx12_link links[8];
@@ -86,10 +79,11 @@ static void count_box(struct tally *t, uint32_t node)
     t->out->oriented += (box.obb_matrix_index & 0x7F) < FACET_GFX12_OBB_COUNT;
     for (unsigned i = 0; i < count; i++) {
         uint32_t lo[3], hi[3];
-        uint32_t target = (uint32_t)(links[i].offset / FACET_GFX12_NODE_BYTES);
+        uint32_t target;
         double area;
 
-        if (!leads_to(t, &links[i]) || (i > 0 && links[i].id == links[i - 1].id)) {
+        if (!facet_gfx12_link_leads(t->walk, &links[i], &target) ||
+            (i > 0 && links[i].id == links[i - 1].id)) {
             continue;
         }
         facet_gfx12_child_bounds(&box.child[links[i].slot], box.origin, box.exponent, lo, hi);
@@ -135,10 +129,9 @@ static void count_instance(struct tally *t, uint32_t node)
 
     t->out->instance_nodes++;
     t->below[node] = 0.0;
-    if (count == 0 || !leads_to(t, &links[0])) {
+    if (count == 0 || !facet_gfx12_link_leads(t->walk, &links[0], &target)) {
         return;
     }
-    target = (uint32_t)(links[0].offset / FACET_GFX12_NODE_BYTES);
     if (t->walk->nodes[target].kind == FACET_GFX12_KIND_BOX) {
         t->out->bottom_levels += t->walk->nodes[target].parent == node;
         t->below[node] = level_cost(t, target);
@@ -212,7 +205,8 @@ enum facet_status facet_gfx12_bvh_stats(const struct facet_gfx12_view *view,
     uint32_t *depth = calloc((size_t)walk->count + 1, sizeof *depth);
     uint32_t root;
 
-    *out = (struct facet_gfx12_bvh_stats){.bytes = view->size, .nodes = walk->count};
+    *out =
+        (struct facet_gfx12_bvh_stats){.bytes = view->size, .nodes = facet_gfx12_walk_size(walk)};
     if (t.below == NULL || depth == NULL) {
         free(t.below);
         free(depth);
@@ -233,7 +227,7 @@ enum facet_status facet_gfx12_bvh_stats(const struct facet_gfx12_view *view,
             break;
         }
     }
-    out->raw_nodes = walk->count - walk->reached;
+    out->raw_nodes = out->nodes - walk->reached;
     if (walk->reached != 0) {
         root = walk->order[walk->reached - 1];
         out->sah = walk->nodes[root].kind == FACET_GFX12_KIND_BOX ? level_cost(&t, root) : 1.0;

@@ -236,7 +236,7 @@ void facet_gfx12_json_node(const struct facet_gfx12_view *view,
 
     facet_strbuf_printf(out,
                         "{\"offset\":\"0x%llx\",\"kind\":\"%s\"",
-                        (unsigned long long)node * FACET_GFX12_NODE_BYTES,
+                        (unsigned long long)facet_gfx12_node_offset(node),
                         facet_gfx12_kind_name(kind));
     switch (kind) {
     case FACET_GFX12_KIND_BOX:
@@ -250,7 +250,7 @@ void facet_gfx12_json_node(const struct facet_gfx12_view *view,
         break;
     case FACET_GFX12_KIND_NONE:
         facet_strbuf_puts(out, ",\"data\":\"");
-        put_hex(out, bytes, FACET_GFX12_NODE_BYTES);
+        put_hex(out, bytes, facet_gfx12_walk_block(view, walk, node) * FACET_GFX12_UNIT_BYTES);
         facet_strbuf_putc(out, '"');
         break;
     }
@@ -259,7 +259,7 @@ void facet_gfx12_json_node(const struct facet_gfx12_view *view,
 
 void facet_gfx12_json_tail(const struct facet_gfx12_view *view, struct facet_strbuf *out)
 {
-    size_t rest = (size_t)(view->size % FACET_GFX12_NODE_BYTES);
+    size_t rest = (size_t)(view->size % FACET_GFX12_UNIT_BYTES);
 
     facet_strbuf_puts(out, "\n],\"tail\":\"");
     put_hex(out, view->bytes + (view->size - rest), rest);
@@ -398,13 +398,13 @@ void facet_gfx12_listing(const struct facet_gfx12_view *view,
 
     facet_strbuf_printf(out,
                         "0x%08llx  %s",
-                        (unsigned long long)node * FACET_GFX12_NODE_BYTES,
+                        (unsigned long long)facet_gfx12_node_offset(node),
                         facet_gfx12_kind_name(walk->nodes[node].kind));
     if (walk->nodes[node].kind == FACET_GFX12_KIND_NONE) {
         facet_strbuf_puts(out, "  (not reached)\n");
         return;
     }
-    facet_strbuf_printf(out, "  %08X\n", facet_gfx12_walk_id(walk, node));
+    facet_strbuf_printf(out, "  %08X\n", facet_gfx12_walk_id(view, walk, node));
     switch (walk->nodes[node].kind) {
     case FACET_GFX12_KIND_BOX:
         facet_gfx12_box_decode(bytes, &box);

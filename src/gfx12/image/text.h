@@ -23,7 +23,7 @@ void facet_gfx12_json_node(const struct facet_gfx12_view *view,
                            const struct facet_gfx12_walk *walk,
                            uint32_t node,
                            struct facet_strbuf *out);
-/* Bytes after the last whole node, and the end of the file. */
+/* Bytes after the last whole unit of 64, and the end of the file. */
 void facet_gfx12_json_tail(const struct facet_gfx12_view *view, struct facet_strbuf *out);
 
 /* A few lines per node. */

@@ -19,26 +19,60 @@ const char *facet_gfx12_kind_name(enum facet_gfx12_kind kind)
     return names[kind];
 }
 
-uint32_t facet_gfx12_walk_id(const struct facet_gfx12_walk *walk, uint32_t node)
+unsigned facet_gfx12_walk_block(const struct facet_gfx12_view *view,
+                                const struct facet_gfx12_walk *walk,
+                                uint32_t at)
+{
+    const uint64_t offset = facet_gfx12_node_offset(at);
+    struct facet_gfx12_segment s;
+
+    if (walk->nodes[at].kind != FACET_GFX12_KIND_NONE) {
+        return 2;
+    }
+    if (at + 1 >= walk->count || walk->nodes[at + 1].kind != FACET_GFX12_KIND_NONE) {
+        return 1;
+    }
+    s = facet_gfx12_view_segment(view, offset);
+    return s.offset + s.size - offset > FACET_GFX12_UNIT_BYTES ? 2 : 1;
+}
+
+uint32_t facet_gfx12_walk_size(const struct facet_gfx12_walk *walk)
+{
+    return walk->reached + (walk->count - 2 * walk->reached + 1) / 2;
+}
+
+bool facet_gfx12_link_leads(const struct facet_gfx12_walk *walk,
+                            const struct facet_gfx12_link *link,
+                            uint32_t *node)
+{
+    *node = facet_gfx12_node_at(link->offset);
+    return link->inside && link->offset % FACET_GFX12_UNIT_BYTES == 0 &&
+           walk->nodes[*node].kind != FACET_GFX12_KIND_NONE &&
+           walk->nodes[*node].kind == facet_gfx12_id_kind(link->id);
+}
+
+uint32_t facet_gfx12_walk_id(const struct facet_gfx12_view *view,
+                             const struct facet_gfx12_walk *walk,
+                             uint32_t node)
 {
     const struct facet_gfx12_walk_node *n = &walk->nodes[node];
     unsigned type = n->kind == FACET_GFX12_KIND_BOX        ? FACET_GFX12_TYPE_BOX
                     : n->kind == FACET_GFX12_KIND_INSTANCE ? FACET_GFX12_TYPE_INSTANCE
                                                            : 0;
 
-    return facet_gfx12_id_make((uint64_t)node * FACET_GFX12_NODE_BYTES - n->level_base, type);
+    return facet_gfx12_id_make(
+        facet_gfx12_view_address(view, facet_gfx12_node_offset(node)) - n->level_base, type);
 }
 
 /* ---- links ---- */
 
-/* Addresses wrap at 48 bits; anything before the image is therefore far beyond it. */
 static void
 set_target(const struct facet_gfx12_view *view, uint64_t level_base, struct facet_gfx12_link *link)
 {
-    uint64_t mask = facet_bits_mask(48);
-
-    link->offset = (level_base + facet_gfx12_id_offset(link->id)) & mask;
-    link->inside = link->offset < view->size && view->size - link->offset >= FACET_GFX12_NODE_BYTES;
+    link->address = (level_base + facet_gfx12_id_offset(link->id)) & facet_bits_mask(48);
+    link->offset = 0;
+    link->inside =
+        facet_gfx12_view_offset(view, link->address, FACET_GFX12_NODE_BYTES, &link->offset);
 }
 
 static unsigned box_links(const struct facet_gfx12_view *view,
@@ -93,7 +127,7 @@ static unsigned instance_links(const struct facet_gfx12_view *view,
     uint64_t blas;
 
     facet_gfx12_instance_decode(bytes, &node);
-    blas = (facet_gfx12_base_address(node.pointer) - view->base) & facet_bits_mask(48);
+    blas = facet_gfx12_base_address(node.pointer);
     count = (node.child_count_minus_one & 3u) + 1;
     facet_gfx12_child_ids(node.child, count, 0, 0, ids);
     if (is_node_number(&node, ids, count)) {
@@ -119,7 +153,7 @@ child_base(const struct facet_gfx12_view *view, const struct facet_gfx12_walk *w
         return walk->nodes[node].level_base;
     }
     facet_gfx12_instance_decode(facet_gfx12_node_bytes(view, node), &instance);
-    return (facet_gfx12_base_address(instance.pointer) - view->base) & facet_bits_mask(48);
+    return facet_gfx12_base_address(instance.pointer);
 }
 
 unsigned facet_gfx12_links(const struct facet_gfx12_view *view,
@@ -151,7 +185,7 @@ struct facet_gfx12_range facet_gfx12_range_start(const struct facet_gfx12_view *
 {
     return (struct facet_gfx12_range){
         .view = view,
-        .node = (uint32_t)(link->offset / FACET_GFX12_NODE_BYTES),
+        .node = facet_gfx12_node_at(link->offset),
         .pair = facet_gfx12_id_pair(link->id),
         .seen = 1,
     };
@@ -169,6 +203,7 @@ bool facet_gfx12_range_is_stop(const struct facet_gfx12_range *range)
 bool facet_gfx12_range_next(struct facet_gfx12_range *range)
 {
     const uint8_t *node = facet_gfx12_node_bytes(range->view, range->node);
+    uint64_t offset = facet_gfx12_node_offset(range->node);
 
     if (facet_gfx12_range_is_stop(range)) {
         range->stopped = true;
@@ -181,10 +216,14 @@ bool facet_gfx12_range_next(struct facet_gfx12_range *range)
         range->pair++; /* navigation 0; after pair 7 there is no pair to go to */
         return range->pair < 8;
     }
-    if ((uint64_t)range->node + 2 > range->view->size / FACET_GFX12_NODE_BYTES) {
+    if (!facet_gfx12_view_offset(range->view,
+                                 facet_gfx12_view_address(range->view, offset) +
+                                     FACET_GFX12_NODE_BYTES,
+                                 FACET_GFX12_NODE_BYTES,
+                                 &offset)) {
         return false;
     }
-    range->node++;
+    range->node = facet_gfx12_node_at(offset);
     range->pair = 0;
     return true;
 }
@@ -210,7 +249,7 @@ static void report(struct search *s,
                    enum facet_gfx12_trouble trouble,
                    uint32_t node,
                    uint32_t slot,
-                   uint64_t target)
+                   uint64_t address)
 {
     struct facet_gfx12_walk *w = s->walk;
 
@@ -221,7 +260,7 @@ static void report(struct search *s,
         s->failed = true;
         return;
     }
-    w->problems[w->problem_count++] = (struct facet_gfx12_problem){trouble, node, slot, target};
+    w->problems[w->problem_count++] = (struct facet_gfx12_problem){trouble, node, slot, address};
 }
 
 static void push(struct search *s, uint32_t node)
@@ -254,9 +293,14 @@ static bool claim(struct search *s,
                   uint32_t slot)
 {
     struct facet_gfx12_walk_node *n = &s->walk->nodes[node];
-    uint64_t offset = (uint64_t)node * FACET_GFX12_NODE_BYTES;
+    uint64_t address = facet_gfx12_view_address(s->view, facet_gfx12_node_offset(node));
 
     if (n->kind == FACET_GFX12_KIND_NONE) {
+        if (n[1].kind != FACET_GFX12_KIND_NONE ||
+            (node > 0 && n[-1].kind != FACET_GFX12_KIND_NONE)) {
+            report(s, FACET_GFX12_TROUBLE_OVERLAP, parent, slot, address);
+            return false;
+        }
         n->kind = (uint8_t)kind;
         n->level_base = base;
         n->parent = parent;
@@ -264,11 +308,11 @@ static bool claim(struct search *s,
         return true;
     }
     if (n->kind != kind) {
-        report(s, FACET_GFX12_TROUBLE_KIND, parent, slot, offset);
+        report(s, FACET_GFX12_TROUBLE_KIND, parent, slot, address);
         return false;
     }
     if (n->level_base != base) {
-        report(s, FACET_GFX12_TROUBLE_BASE, parent, slot, offset);
+        report(s, FACET_GFX12_TROUBLE_BASE, parent, slot, address);
         return false;
     }
     return true;
@@ -283,7 +327,7 @@ visit_range(struct search *s, const struct facet_gfx12_link *link, uint64_t base
     bool more;
 
     if (pair >= pair_count(facet_gfx12_node_bytes(s->view, node))) {
-        report(s, FACET_GFX12_TROUBLE_PAIR, parent, link->slot, link->offset);
+        report(s, FACET_GFX12_TROUBLE_PAIR, parent, link->slot, link->address);
     }
     do {
         node = range.node;
@@ -296,11 +340,11 @@ visit_range(struct search *s, const struct facet_gfx12_link *link, uint64_t base
         more = facet_gfx12_range_next(&range);
     } while (more && !s->failed);
     if (!range.stopped) {
-        report(s, FACET_GFX12_TROUBLE_RANGE, parent, link->slot, link->offset);
+        report(s, FACET_GFX12_TROUBLE_RANGE, parent, link->slot, link->address);
     }
-    node = (uint32_t)(link->offset / FACET_GFX12_NODE_BYTES);
+    node = facet_gfx12_node_at(link->offset);
     if ((s->walk->nodes[node].starts >> pair & 1) != 0) {
-        report(s, FACET_GFX12_TROUBLE_REPEATED, parent, link->slot, link->offset);
+        report(s, FACET_GFX12_TROUBLE_REPEATED, parent, link->slot, link->address);
     }
     s->walk->nodes[node].starts |= (uint8_t)(1u << pair);
 }
@@ -312,11 +356,11 @@ static void visit_child(struct search *s,
                         bool from_instance)
 {
     enum facet_gfx12_kind kind = facet_gfx12_id_kind(link->id);
-    uint32_t node = (uint32_t)(link->offset / FACET_GFX12_NODE_BYTES);
+    uint32_t node = facet_gfx12_node_at(link->offset);
     struct facet_gfx12_walk_node *n;
 
     if (kind == FACET_GFX12_KIND_NONE) {
-        report(s, FACET_GFX12_TROUBLE_TYPE, parent, link->slot, link->offset);
+        report(s, FACET_GFX12_TROUBLE_TYPE, parent, link->slot, link->address);
         return;
     }
     if (!link->inside) {
@@ -324,11 +368,11 @@ static void visit_child(struct search *s,
                from_instance ? FACET_GFX12_TROUBLE_BLAS : FACET_GFX12_TROUBLE_OUTSIDE,
                parent,
                link->slot,
-               link->offset);
+               link->address);
         return;
     }
-    if (link->offset % FACET_GFX12_NODE_BYTES != 0) {
-        report(s, FACET_GFX12_TROUBLE_MISALIGNED, parent, link->slot, link->offset);
+    if (link->offset % FACET_GFX12_UNIT_BYTES != 0) {
+        report(s, FACET_GFX12_TROUBLE_MISALIGNED, parent, link->slot, link->address);
         return;
     }
     if (kind == FACET_GFX12_KIND_PRIMITIVE) {
@@ -342,10 +386,10 @@ static void visit_child(struct search *s,
     if (n->state == WHITE) {
         push(s, node);
     } else if (n->state == GREY) {
-        report(s, FACET_GFX12_TROUBLE_CYCLE, parent, link->slot, link->offset);
+        report(s, FACET_GFX12_TROUBLE_CYCLE, parent, link->slot, link->address);
     } else if (!from_instance) {
         /* Many instances may name one BLAS root; within a level a node has one parent. */
-        report(s, FACET_GFX12_TROUBLE_SHARED, parent, link->slot, link->offset);
+        report(s, FACET_GFX12_TROUBLE_SHARED, parent, link->slot, link->address);
     }
 }
 
@@ -383,7 +427,7 @@ enum facet_status facet_gfx12_walk(const struct facet_gfx12_view *view,
                                    struct facet_error *err)
 {
     struct search s = {.view = view, .walk = out};
-    uint64_t count = view->size / FACET_GFX12_NODE_BYTES;
+    uint64_t count = view->size / FACET_GFX12_UNIT_BYTES;
     struct facet_gfx12_link root = {.id = view->root};
 
     *out = (struct facet_gfx12_walk){0};
@@ -391,16 +435,16 @@ enum facet_status facet_gfx12_walk(const struct facet_gfx12_view *view,
         return facet_fail(err,
                           FACET_ERR_LIMIT,
                           view->size,
-                          "an image of %llu nodes; expected fewer than 2^32 - 1",
-                          (unsigned long long)count);
+                          "an image of %llu bytes; expected less than 2^38",
+                          (unsigned long long)view->size);
     }
     out->count = (uint32_t)count;
     out->nodes = calloc((size_t)count + 1, sizeof *out->nodes);
-    out->order = malloc(((size_t)count + 1) * sizeof *out->order);
+    out->order = malloc(((size_t)count / 2 + 1) * sizeof *out->order); /* none overlap */
     s.failed = out->nodes == NULL || out->order == NULL;
     if (!s.failed) {
-        set_target(view, 0, &root);
-        visit_child(&s, &root, 0, FACET_GFX12_NO_NODE, false);
+        set_target(view, view->base, &root);
+        visit_child(&s, &root, view->base, FACET_GFX12_NO_NODE, false);
         run(&s);
     }
     free(s.stack);
@@ -409,8 +453,8 @@ enum facet_status facet_gfx12_walk(const struct facet_gfx12_view *view,
         return facet_fail(err,
                           FACET_ERR_MEMORY,
                           0,
-                          "no memory to walk an image of %llu nodes",
-                          (unsigned long long)count);
+                          "no memory to walk an image of %llu bytes",
+                          (unsigned long long)view->size);
     }
     return FACET_OK;
 }

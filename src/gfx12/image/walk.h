@@ -1,5 +1,6 @@
-/* Walking an arbitrary GFX12 image: which 128-byte blocks are nodes, of which kind, reached from
- * where. The checker, the statistics, the dump, the comparison and the refit all start from this.
+/* Walking an arbitrary GFX12 image: which of its 64-byte units a node starts at, of which kind,
+ * reached from where. The checker, the statistics, the dump, the comparison and the refit all start
+ * from this.
  *
  * Any bytes are accepted. Every node is visited once, whatever the graph looks like, so the time is
  * linear in the size of the image; what is wrong with the graph is listed, not followed. */
@@ -7,28 +8,20 @@
 #define FACET_GFX12_IMAGE_WALK_H
 
 #include "base/error.h"
-
-#include <facet/gfx12.h>
-
-/* An image as bytes (R-G12-55): offset 0 is address `base`. */
-struct facet_gfx12_view {
-    const uint8_t *bytes;
-    uint64_t size;
-    uint64_t base; /* address of the first byte */
-    uint32_t root; /* node ID, relative to base; usually FACET_GFX12_ROOT */
-};
+#include "gfx12/image/view.h"
 
 /* An image that was built or read. */
 struct facet_gfx12_image {
     uint8_t *bytes; /* free with free() */
-    uint64_t size;  /* multiple of 128 */
+    uint64_t size;  /* multiple of 64 */
 };
 
 #define FACET_GFX12_NO_NODE UINT32_MAX
 
 enum facet_gfx12_trouble {
-    FACET_GFX12_TROUBLE_OUTSIDE,    /* a child lies (partly) outside the image */
-    FACET_GFX12_TROUBLE_MISALIGNED, /* a child's address is not a multiple of 128 */
+    FACET_GFX12_TROUBLE_OUTSIDE,    /* a child lies (partly) outside the image or its segment */
+    FACET_GFX12_TROUBLE_MISALIGNED, /* a child's offset is not a multiple of 64 */
+    FACET_GFX12_TROUBLE_OVERLAP,    /* a child starts in the middle of another node */
     FACET_GFX12_TROUBLE_TYPE,       /* a type that names no node */
     FACET_GFX12_TROUBLE_KIND,       /* a node reached as two kinds */
     FACET_GFX12_TROUBLE_BASE,       /* a node reached with two different BVH bases */
@@ -42,9 +35,9 @@ enum facet_gfx12_trouble {
 
 struct facet_gfx12_problem {
     enum facet_gfx12_trouble trouble;
-    uint32_t node;   /* the node that names the child, FACET_GFX12_NO_NODE for the root */
-    uint32_t slot;   /* which child */
-    uint64_t target; /* address minus base of what was named; may be outside */
+    uint32_t node;    /* the node that names the child, FACET_GFX12_NO_NODE for the root */
+    uint32_t slot;    /* which child */
+    uint64_t address; /* of what was named; may be outside */
 };
 
 struct facet_gfx12_walk_node {
@@ -53,13 +46,13 @@ struct facet_gfx12_walk_node {
     uint8_t last_slot;   /* slot of the parent that named it first */
     uint8_t state;       /* of the search */
     uint32_t parent;     /* node that named it first; FACET_GFX12_NO_NODE for the root */
-    uint64_t level_base; /* image offset of the BVH base that its IDs are relative to */
+    uint64_t level_base; /* address of the BVH base that its IDs are relative to */
 };
 
 struct facet_gfx12_walk {
-    struct facet_gfx12_walk_node *nodes; /* one per 128 bytes of the image */
-    uint32_t count;
-    uint32_t *order; /* reached nodes, children before parents */
+    struct facet_gfx12_walk_node *nodes; /* one per 64 bytes: those where no node starts are NONE */
+    uint32_t count;                      /* of 64-byte units */
+    uint32_t *order;                     /* reached nodes, children before parents */
     uint32_t reached;
     struct facet_gfx12_problem *problems;
     uint32_t problem_count;
@@ -69,8 +62,9 @@ struct facet_gfx12_walk {
 /* A child of a box or instance node. */
 struct facet_gfx12_link {
     uint32_t slot;
-    uint32_t id;     /* as the instruction forms it */
-    uint64_t offset; /* in the image; meaningless when outside */
+    uint32_t id; /* as the instruction forms it */
+    uint64_t address;
+    uint64_t offset; /* in the image; 0 when outside */
     bool inside;
 };
 
@@ -86,14 +80,24 @@ unsigned facet_gfx12_links(const struct facet_gfx12_view *view,
                            uint32_t node,
                            struct facet_gfx12_link links[8]);
 
-static inline const uint8_t *facet_gfx12_node_bytes(const struct facet_gfx12_view *view,
-                                                    uint32_t node)
-{
-    return view->bytes + (uint64_t)node * FACET_GFX12_NODE_BYTES;
-}
+/* Whether the walk reached the link's target as the kind that the link says; then `*node` is it. */
+bool facet_gfx12_link_leads(const struct facet_gfx12_walk *walk,
+                            const struct facet_gfx12_link *link,
+                            uint32_t *node);
+
+/* Goes over the whole image in order: a reached node takes two units, and what is between them
+ * comes in blocks of two units, or one where no second follows. Returns the units of the block at
+ * `at`. */
+unsigned facet_gfx12_walk_block(const struct facet_gfx12_view *view,
+                                const struct facet_gfx12_walk *walk,
+                                uint32_t at);
+/* The size of the image in nodes: those that were reached, and 128 bytes each of the rest. */
+uint32_t facet_gfx12_walk_size(const struct facet_gfx12_walk *walk);
 
 /* The ID of a node as its own level names it. */
-uint32_t facet_gfx12_walk_id(const struct facet_gfx12_walk *walk, uint32_t node);
+uint32_t facet_gfx12_walk_id(const struct facet_gfx12_view *view,
+                             const struct facet_gfx12_walk *walk,
+                             uint32_t node);
 
 /* A range of primitive pairs: start at a child's node and pair, then step until false. Malformed
  * ranges end like the walk ended them. */
