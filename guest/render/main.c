@@ -5,6 +5,7 @@
  * The host leaves a block at a fixed address (guest/block.h) and reads the pixels
  * through the framebuffer device. Static data is zero at every start: the program runs once per
  * bucket. */
+#include "base/float.h"
 #include "guest/block.h"
 #include "rt.h"
 
@@ -31,6 +32,24 @@ static struct xphmg_ray_record_32 rays[WAVE];
 static struct rt_hit found[WAVE];
 static bool hit[WAVE];
 static uint32_t owner[WAVE];
+
+/* ---- neighbours of a float ---- */
+
+/* As nextafterf has them, which asks and raises flags on the way. */
+static float next_up(float value)
+{
+    uint32_t bits = facet_float_bits(value);
+
+    if (!(value < INFINITY)) {
+        return value;
+    }
+    return facet_float_of(value == 0.0F ? 1 : value > 0.0F ? bits + 1 : bits - 1);
+}
+
+static float next_to_zero(float value)
+{
+    return value == 0.0F ? value : facet_float_of(facet_float_bits(value) - 1);
+}
 
 /* ---- one round of rays ---- */
 
@@ -119,8 +138,8 @@ static void take_rays(const struct facet_shade_ray *from, size_t count, struct f
     for (uint32_t i = 0; i < count; i++) {
         memcpy(rays[i].origin, from[i].origin, sizeof rays[i].origin);
         memcpy(rays[i].direction, from[i].direction, sizeof rays[i].direction);
-        rays[i].tmin = nextafterf(from[i].t_min, INFINITY);
-        rays[i].tmax = isinf(from[i].t_max) ? from[i].t_max : nextafterf(from[i].t_max, 0.0F);
+        rays[i].tmin = next_up(from[i].t_min);
+        rays[i].tmax = from[i].t_max < INFINITY ? next_to_zero(from[i].t_max) : INFINITY;
         owner[i] = i;
         out[i] = (struct facet_shade_hit){.instance = FACET_SCENE_NONE};
     }
@@ -150,7 +169,7 @@ static uint32_t sort_out(const struct tracer *t,
             out[owner[i]] = h;
         } else {
             rays[kept] = rays[i];
-            rays[kept].tmin = nextafterf(h.t, INFINITY);
+            rays[kept].tmin = next_up(h.t);
             owner[kept++] = owner[i];
         }
     }

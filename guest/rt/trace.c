@@ -8,6 +8,10 @@
  * Traversal with a Short Stack", Vaidyanathan et al. 2019). A closer hit shortens the list of a
  * node at its far end only, so the numbers of the trail stay right.
  *
+ * That is the careful walk. Few rays fill the stack, so a ray first goes without notes (`hurry`),
+ * and takes the careful way from the root, with the nearest hit so far, when the stack is full or
+ * the machine lacks something.
+ *
  * Each node is one RT.BBOX of four lanes (two for eight children), each leaf one RT.TRI per four
  * triangles. Prefix and instruction must not be torn apart, and their results lie in registers that
  * the spec fixes (x12 on), hence the asm statements. Tests that the machine lacks are those of
@@ -50,8 +54,13 @@ static const struct entry root = {.child.tnear = -__builtin_inff(), .last = true
 
 /* ---- the two instructions ---- */
 
-/* One ray against four children of the node; bit c of the result: child first + c is hit. */
-static unsigned test_boxes(uint64_t node, const struct xphmg_ray_record_32 *ray, float tnear[LANES])
+struct box_hits {
+    uint64_t hits;                       /* bit c: child first + c is hit */
+    uint32_t near0, near1, near2, near3; /* as bits; by name, so that they can stay in registers */
+};
+
+/* One ray against four children of the node. */
+static inline struct box_hits test_boxes(uint64_t node, const struct xphmg_ray_record_32 *ray)
 {
     register uint64_t h0 __asm__("x12"), h1 __asm__("x13"), h2 __asm__("x14"), h3 __asm__("x15");
     register uint64_t n0 __asm__("x16"), n1 __asm__("x17"), n2 __asm__("x18"), n3 __asm__("x19");
@@ -76,20 +85,24 @@ static unsigned test_boxes(uint64_t node, const struct xphmg_ray_record_32 *ray,
         : [rtnode] "i"(XPHMG_CSR_RTNODE), [t_clamp] "i"(T_CLAMP), [node] "r"(node), [ray] "r"(ray)
         : "memory");
     /* Before any call: the compiler keeps such variables only from one asm to the next. */
-    uint32_t near_bits[LANES] = {(uint32_t)n0, (uint32_t)n1, (uint32_t)n2, (uint32_t)n3};
-    unsigned hits = (unsigned)(h0 | h1 << 1 | h2 << 2 | h3 << 3);
+    return (struct box_hits){
+        h0 + 2 * (h1 + 2 * (h2 + 2 * h3)), (uint32_t)n0, (uint32_t)n1, (uint32_t)n2, (uint32_t)n3};
+}
 
-    memcpy(tnear, near_bits, sizeof near_bits);
-    return hits;
+static inline void get_distances(const struct box_hits *found, float tnear[LANES])
+{
+    const uint32_t bits[LANES] = {found->near0, found->near1, found->near2, found->near3};
+
+    memcpy(tnear, bits, sizeof bits);
 }
 
 struct triangle_hits {
-    uint32_t hit; /* bit k */
+    uint64_t hit; /* bit k; without any the rest is not written */
     float t[LANES], u[LANES], v[LANES];
 };
 
 /* One ray against four triangles of the range. */
-static void
+static inline void
 test_triangles(uint64_t range, const struct xphmg_ray_record_32 *ray, struct triangle_hits *out)
 {
     register uint64_t h0 __asm__("x12"), h1 __asm__("x13"), h2 __asm__("x14"), h3 __asm__("x15");
@@ -118,15 +131,16 @@ test_triangles(uint64_t range, const struct xphmg_ray_record_32 *ray, struct tri
                        "=r"(v3)
                      : [rttri] "i"(XPHMG_CSR_RTTRI), [range] "r"(range), [ray] "r"(ray)
                      : "memory");
-    struct {
-        uint32_t hit, t[LANES], u[LANES], v[LANES];
-    } words = {(uint32_t)(h0 | h1 << 1 | h2 << 2 | h3 << 3),
-               {(uint32_t)t0, (uint32_t)t1, (uint32_t)t2, (uint32_t)t3},
-               {(uint32_t)u0, (uint32_t)u1, (uint32_t)u2, (uint32_t)u3},
-               {(uint32_t)v0, (uint32_t)v1, (uint32_t)v2, (uint32_t)v3}};
+    out->hit = h0 + 2 * (h1 + 2 * (h2 + 2 * h3));
+    if (out->hit != 0) {
+        const uint32_t t[LANES] = {(uint32_t)t0, (uint32_t)t1, (uint32_t)t2, (uint32_t)t3};
+        const uint32_t u[LANES] = {(uint32_t)u0, (uint32_t)u1, (uint32_t)u2, (uint32_t)u3};
+        const uint32_t v[LANES] = {(uint32_t)v0, (uint32_t)v1, (uint32_t)v2, (uint32_t)v3};
 
-    _Static_assert(sizeof words == sizeof *out, "the same, as bits");
-    memcpy(out, &words, sizeof words);
+        memcpy(out->t, t, sizeof t);
+        memcpy(out->u, u, sizeof u);
+        memcpy(out->v, v, sizeof v);
+    }
 }
 
 /* Whether the triangle shows the ray its front: RT.TRI does not say, but with CULL_BACK it hits
@@ -153,22 +167,23 @@ static uint32_t type_of(uint32_t flags, unsigned child)
     return flags >> XPHMG_BVH_NODE4_TYPE1_LSB * child & XPHMG_BVH_NODE4_TYPE0;
 }
 
-static unsigned software_boxes(const struct xphmg_bvh_node4_32 *tile,
-                               const struct xphmg_ray_record_32 *ray,
-                               float tnear[LANES])
+static struct box_hits software_boxes(const struct xphmg_bvh_node4_32 *tile,
+                                      const struct xphmg_ray_record_32 *ray)
 {
-    unsigned hits = 0;
-    float tfar;
+    struct box_hits found = {0};
+    uint32_t *const near[LANES] = {&found.near0, &found.near1, &found.near2, &found.near3};
+    float tnear, tfar;
 
     for (unsigned c = 0; c < LANES; c++) {
         uint32_t type = type_of(tile->child_flags, c);
 
         if ((type == XPHMG_BVH_NODE4_TYPE0_NODE || type == XPHMG_BVH_NODE4_TYPE0_LEAF) &&
-            rt_software_box(&tile->child[c], ray, &tnear[c], &tfar)) {
-            hits |= 1u << c;
+            rt_software_box(&tile->child[c], ray, &tnear, &tfar)) {
+            found.hits |= 1u << c;
+            memcpy(near[c], &tnear, sizeof tnear);
         }
     }
-    return hits;
+    return found;
 }
 
 static void software_triangles(const struct xphmg_tri_range *range,
@@ -192,6 +207,19 @@ static void software_triangles(const struct xphmg_tri_range *range,
 
 /* ---- nodes ---- */
 
+static inline struct child child_of(const struct xphmg_bvh_node4_32 *tile, unsigned c, float tnear)
+{
+    const uint32_t *words = &tile->child0_idx; /* the number of child 3 lies in the flags */
+    uint32_t index = words[c];
+
+    _Static_assert(offsetof(struct xphmg_bvh_node4_32, child_flags) ==
+                       offsetof(struct xphmg_bvh_node4_32, child0_idx) + 3 * sizeof *words,
+                   "one after the other");
+    return (struct child){c == 3 ? index >> XPHMG_BVH_NODE4_CHILD3_IDX_LSB : index,
+                          tnear,
+                          type_of(tile->child_flags, c) == XPHMG_BVH_NODE4_TYPE0_LEAF};
+}
+
 static void insert(struct child list[8], unsigned count, struct child child)
 {
     unsigned at = count;
@@ -211,25 +239,18 @@ static unsigned visit_node(const struct walk *w, uint32_t node, struct child lis
     for (unsigned half = 0; half < w->bvh->children / TILE_CHILDREN; half++) {
         const struct xphmg_bvh_node4_32 *tile =
             (const struct xphmg_bvh_node4_32 *)w->bvh->heap + node + half;
-        uint32_t flags = tile->child_flags;
-        const uint32_t indices[4] = {tile->child0_idx,
-                                     tile->child1_idx,
-                                     tile->child2_idx,
-                                     flags >> XPHMG_BVH_NODE4_CHILD3_IDX_LSB};
         /* the second half of a BVHNode8 is its children 4 to 7, or a BVHNode4 by itself */
         uint64_t rtnode = (uint64_t)(whole ? node : node + half) << XPHMG_RTNODE_NODE_LSB |
                           XPHMG_RTNODE_IDX | (whole ? XPHMG_RTNODE_N8 | half * TILE_CHILDREN : 0);
+        struct box_hits found =
+            w->bvh->boxes ? test_boxes(rtnode, &w->ray) : software_boxes(tile, &w->ray);
         float tnear[LANES];
-        unsigned hits = w->bvh->boxes ? test_boxes(rtnode, &w->ray, tnear)
-                                      : software_boxes(tile, &w->ray, tnear);
 
-        for (unsigned c = 0; hits != 0; c++, hits >>= 1) {
-            if ((hits & 1) != 0) {
-                struct child child = {
-                    indices[c], tnear[c], type_of(flags, c) == XPHMG_BVH_NODE4_TYPE0_LEAF};
+        get_distances(&found, tnear);
+        for (uint64_t hits = found.hits; hits != 0; hits &= hits - 1) {
+            unsigned c = (unsigned)__builtin_ctzll(hits);
 
-                insert(list, count++, child);
-            }
+            insert(list, count++, child_of(tile, c, tnear[c]));
         }
     }
     return count;
@@ -239,13 +260,13 @@ static unsigned visit_node(const struct walk *w, uint32_t node, struct child lis
 
 static void take(struct walk *w, const struct triangle_hits *hits, uint32_t triangle, uint32_t leaf)
 {
-    for (unsigned k = 0; k < LANES; k++) {
+    for (uint64_t left = hits->hit; left != 0; left &= left - 1) {
+        unsigned k = (unsigned)__builtin_ctzll(left);
         float t = hits->t[k];
 
-        if ((hits->hit >> k & 1) != 0 &&
-            (!w->found || t < w->best.t ||
-             (t == w->best.t && (triangle + k < w->best.triangle ||
-                                 (triangle + k == w->best.triangle && leaf < w->best.leaf))))) {
+        if (!w->found || t < w->best.t ||
+            (t == w->best.t && (triangle + k < w->best.triangle ||
+                                (triangle + k == w->best.triangle && leaf < w->best.leaf)))) {
             w->found = true;
             w->best = (struct rt_hit){t, hits->u[k], hits->v[k], triangle + k, leaf, false};
             w->ray.tmax = t;
@@ -255,29 +276,123 @@ static void take(struct walk *w, const struct triangle_hits *hits, uint32_t tria
 
 /* Through a TriRange of our own that steps over the leaf's: RTTRI.FIRST would reach eight triangles
  * only, and RT.TRI does not know the buffer that base 0 stands for in images. */
-static void visit_leaf(struct walk *w, uint32_t leaf)
+static inline __attribute__((always_inline)) void
+visit_leaf(struct walk *w, uint32_t leaf, bool any, bool instruction)
 {
+    struct xphmg_tri_range rest = ((const struct xphmg_tri_range *)w->bvh->heap)[leaf];
     struct triangle_hits hits;
-    struct xphmg_tri_range rest;
 
-    memcpy(&rest, w->bvh->heap + (size_t)leaf * sizeof rest, sizeof rest);
     rest.base = rest.base != 0 ? rest.base : (uint64_t)w->bvh->triangles;
-    while (rest.count != 0 && !(w->any && w->found)) {
-        uint32_t tested = rest.count < LANES ? rest.count : LANES;
-
-        if (w->bvh->leaves) {
+    while (rest.count != 0) {
+        if (instruction) {
             __asm__ volatile("" ::"r"(&rest) : "memory");
             test_triangles((uint64_t)&rest, &w->ray, &hits);
         } else {
             software_triangles(&rest, &w->ray, &hits);
         }
-        take(w, &hits, rest.first, leaf);
-        rest.first += tested;
-        rest.count -= tested;
+        if (hits.hit != 0) {
+            take(w, &hits, rest.first, leaf);
+        }
+        if (rest.count <= LANES || (any && w->found)) {
+            break;
+        }
+        rest.first += LANES;
+        rest.count -= LANES;
     }
 }
 
-/* ---- the walk ---- */
+/* ---- the walk without notes ---- */
+
+/* What waits on its stack: numbers of their natural size, for the fewest instructions. */
+struct waiting {
+    uint32_t index;
+    float tnear;
+    uint64_t place; /* twice the level, and 1 for a leaf */
+};
+
+static inline struct waiting
+waiting_of(const struct xphmg_bvh_node4_32 *tile, uint64_t c, float tnear, uint64_t level)
+{
+    struct child child = child_of(tile, (unsigned)c, tnear);
+
+    return (struct waiting){child.index, tnear, 2 * level + child.leaf};
+}
+
+/* Of several hits, puts all but the nearest on the stack, the farthest first, and returns the
+ * nearest. */
+static inline uint64_t keep_others(struct waiting **top,
+                                   const struct xphmg_bvh_node4_32 *tile,
+                                   const struct box_hits *found,
+                                   uint64_t level)
+{
+    uint64_t hits = found->hits;
+    float tnear[LANES];
+
+    get_distances(found, tnear);
+    do {
+        uint64_t last = (uint64_t)__builtin_ctzll(hits);
+
+        for (uint64_t rest = hits & (hits - 1); rest != 0; rest &= rest - 1) {
+            uint64_t c = (uint64_t)__builtin_ctzll(rest);
+
+            last = tnear[c] >= tnear[last] ? c : last;
+        }
+        *(*top)++ = waiting_of(tile, last, tnear[last], level);
+        hits &= ~(UINT64_C(1) << last);
+    } while ((hits & (hits - 1)) != 0);
+    return hits;
+}
+
+/* false: the stack is full. Only what comes from the stack counts as a step: below it there is an
+ * end after RT_LEVELS nodes. */
+static inline __attribute__((always_inline)) bool
+hurry(struct walk *w, bool any, enum rt_status *status)
+{
+    const struct xphmg_bvh_node4_32 *heap = (const struct xphmg_bvh_node4_32 *)w->bvh->heap;
+    struct waiting stack[RT_STACK], *top = stack, at = {0};
+
+    for (uint32_t steps = 0; steps < RT_STEPS; steps++) {
+        while ((at.place & 1) == 0) {
+            const struct xphmg_bvh_node4_32 *tile = heap + at.index;
+            struct box_hits found =
+                test_boxes((uint64_t)at.index << XPHMG_RTNODE_NODE_LSB | XPHMG_RTNODE_IDX, &w->ray);
+            uint64_t hits = found.hits, level = at.place / 2 + 1;
+
+            if (hits == 0) {
+                break;
+            }
+            if ((hits & (hits - 1)) != 0) {
+                if (top + LANES > stack + RT_STACK) {
+                    return false;
+                }
+                hits = keep_others(&top, tile, &found, level);
+            }
+            if (level == RT_LEVELS) {
+                *status = RT_BAD_TREE;
+                return true;
+            }
+            at = waiting_of(tile, (uint64_t)__builtin_ctzll(hits), 0, level);
+        }
+        if ((at.place & 1) != 0) {
+            visit_leaf(w, at.index, any, true);
+            if (any && w->found) {
+                *status = RT_HIT;
+                return true;
+            }
+        }
+        do {
+            if (top == stack) {
+                *status = w->found ? RT_HIT : RT_MISS;
+                return true;
+            }
+            at = *--top;
+        } while (at.tnear > w->ray.tmax);
+    }
+    *status = RT_BAD_TREE;
+    return true;
+}
+
+/* ---- the careful walk ---- */
 
 static void push(struct walk *w, struct entry entry)
 {
@@ -351,17 +466,19 @@ static bool advance(struct walk *w, unsigned level, struct entry *next)
     return false;
 }
 
-static enum rt_status walk(struct walk *w)
+static __attribute__((noinline)) enum rt_status walk_with_care(struct walk *w)
 {
     struct entry at = root;
     struct child list[8];
 
+    w->top = w->held = w->known = 0;
+    w->trail[0] = 0;
     for (uint32_t steps = 0; steps < RT_STEPS; steps++) {
         struct entry next;
         bool more = false;
 
         if (at.child.leaf) {
-            visit_leaf(w, at.child.index);
+            visit_leaf(w, at.child.index, w->any, w->bvh->leaves);
             if (w->any && w->found) {
                 return RT_HIT;
             }
@@ -381,25 +498,26 @@ static enum rt_status walk(struct walk *w)
 /* ---- the doors ---- */
 
 /* Stack and trail need no clearing: what is read was written before. */
-static void
-start(struct walk *w, const struct rt_bvh *bvh, const struct xphmg_ray_record_32 *ray, bool any)
+static inline __attribute__((always_inline)) enum rt_status
+walk(struct walk *w, const struct rt_bvh *bvh, const struct xphmg_ray_record_32 *ray, bool any)
 {
+    enum rt_status status;
+
     w->bvh = bvh;
     w->ray = *ray;
     w->any = any;
     w->found = false;
-    w->top = w->held = w->known = 0;
-    w->trail[0] = 0;
+    if (bvh->boxes && bvh->leaves && bvh->children == TILE_CHILDREN && hurry(w, any, &status)) {
+        return status;
+    }
+    return walk_with_care(w);
 }
 
 enum rt_status
 rt_closest(const struct rt_bvh *bvh, const struct xphmg_ray_record_32 *ray, struct rt_hit *hit)
 {
     struct walk w;
-    enum rt_status status;
-
-    start(&w, bvh, ray, false);
-    status = walk(&w);
+    enum rt_status status = walk(&w, bvh, ray, false);
 
     if (status == RT_HIT) {
         w.best.front = is_front(bvh, &w.ray, w.best.triangle);
@@ -412,8 +530,7 @@ enum rt_status rt_any(const struct rt_bvh *bvh, const struct xphmg_ray_record_32
 {
     struct walk w;
 
-    start(&w, bvh, ray, true);
-    return walk(&w);
+    return walk(&w, bvh, ray, true);
 }
 
 struct rt_counts rt_counts(void)

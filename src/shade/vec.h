@@ -89,7 +89,7 @@ static inline bool vec3_normalize(struct facet_vec3 *v)
     float largest = fmaxf(fabsf(v->x), fmaxf(fabsf(v->y), fabsf(v->z)));
     struct facet_vec3 unit;
 
-    if (!(largest > 0.0F) || isinf(largest)) {
+    if (!(largest > 0.0F && largest < INFINITY)) {
         return false;
     }
     unit = vec3(v->x / largest, v->y / largest, v->z / largest);
