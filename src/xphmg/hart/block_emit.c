@@ -259,7 +259,7 @@ static uint64_t lost(const struct emitter *e, unsigned i)
     return is_known(kind) && facet_block_jumps ? all : ~UINT64_C(0);
 }
 
-static void emit_stub(struct emitter *e, const struct stub *stub)
+static void emit_stub(struct emitter *e, struct stub *stub)
 {
     land_here(e, stub);
     switch (stub->what) {
@@ -296,6 +296,9 @@ static void emit_stub(struct emitter *e, const struct stub *stub)
         }
         load_those(e, stub->loaded);
         facet_x86_land(&e->x, facet_x86_jump(&e->x), stub->back);
+        break;
+    case ZERO:
+        stub[1].jumps[stub[1].jump_count++] = facet_block_emit_zero(e, stub);
         break;
     case REST:
     default:

@@ -25,12 +25,13 @@ struct stub {
         INDIRECT,  /* to the address in RAX */
         OPERATION, /* the operation does it */
         REST,      /* the operations do it and what comes after it */
+        ZERO,      /* the result in RAX may be a zero that is exact; the next stub is for others */
     } what;
     size_t jumps[6]; /* that lead here */
     unsigned jump_count;
-    size_t back;            /* where LINE and OPERATION continue */
+    size_t back;            /* where LINE, OPERATION and ZERO continue */
     unsigned op;            /* of the trace */
-    unsigned bytes;         /* of the store */
+    unsigned bytes;         /* of the store, or the number */
     uint64_t dirty, loaded; /* registers as they are */
 };
 
@@ -149,5 +150,7 @@ bool facet_block_emit_float(struct emitter *e, unsigned i);
 /* Floating point that is switched off takes the jump; its registers have changed. */
 void facet_block_check_floats(struct emitter *e, struct stub *off);
 void facet_block_mark_floats(struct emitter *e);
+/* The code of a stub ZERO; returns the jump for results that are none. */
+size_t facet_block_emit_zero(struct emitter *e, const struct stub *stub);
 
 #endif

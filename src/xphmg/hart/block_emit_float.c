@@ -27,6 +27,7 @@ enum what {
 };
 
 enum sign { SIGN_OF, SIGN_NOT, SIGN_XOR };
+enum { LEAST_IS_LESS = 0x5D, LEAST_IS_MORE = 0x5F };
 
 struct recipe {
     uint8_t what;
@@ -35,6 +36,7 @@ struct recipe {
     uint8_t bytes; /* of the integer */
     bool natural;  /* it has no sign */
     bool exact;    /* results that are not ordinary, but finite, are exact */
+    bool zeros;    /* so are zeros from a first operand, or of products any operand, that is zero */
 };
 
 #define BOTH(row, ...)                                                                             \
@@ -44,8 +46,8 @@ struct recipe {
 static const struct recipe recipes[K_SINGLE] = {
     BOTH(FADD, ROUNDED, .code = 0x58, .exact = true),
     BOTH(FSUB, ROUNDED, .code = 0x5C, .exact = true),
-    BOTH(FMUL, ROUNDED, .code = 0x59),
-    BOTH(FDIV, ROUNDED, .code = 0x5E),
+    BOTH(FMUL, ROUNDED, .code = 0x59, .zeros = true),
+    BOTH(FDIV, ROUNDED, .code = 0x5E, .zeros = true),
     BOTH(FSQRT, ROOT, .code = 0x51),
     BOTH(FMADD, FUSED, .code = 0xB9),
     BOTH(FMSUB, FUSED, .code = 0xBB),
@@ -54,8 +56,8 @@ static const struct recipe recipes[K_SINGLE] = {
     BOTH(FEQ, TEST, .code = FACET_IF_EQUAL),
     BOTH(FLT, TEST_SWAPPED, .code = FACET_IF_ABOVE),
     BOTH(FLE, TEST_SWAPPED, .code = FACET_IF_NOT_BELOW),
-    EACH(FMIN_, , LEAST, .code = 0x5D),
-    EACH(FMAX_, , LEAST, .code = 0x5F),
+    EACH(FMIN_, , LEAST, .code = LEAST_IS_LESS),
+    EACH(FMAX_, , LEAST, .code = LEAST_IS_MORE),
     EACH(FSGNJ_, , SIGN, .code = SIGN_OF),
     EACH(FSGNJN_, , SIGN, .code = SIGN_NOT),
     EACH(FSGNJX_, , SIGN, .code = SIGN_XOR),
@@ -144,25 +146,58 @@ static void load_float(struct emitter *e, bool single, unsigned to, unsigned reg
 }
 
 /* The bits of XMM0 in RAX; those of no ordinary number go to the stub, or only those of no number.
- */
+ * What is left of them without the sign is compared at once: the exponent is on top. */
 static void check_result(struct emitter *e, bool single, bool finite, struct stub *slow)
 {
     const unsigned size = single ? 4 : 8;
+    const unsigned top = single ? 24 : 53; /* where the exponent begins then */
+    const unsigned most = single ? 0xFF : 0x7FF;
 
     facet_x86_op(&e->x, size, 0x660F7E, XMM0, facet_x86_in(FACET_RAX));
     facet_x86_op(
-        &e->x, size, 0x8D, FACET_RCX, facet_x86_indexed(FACET_RAX, FACET_RAX, 0, 0)); /* no sign */
-    facet_x86_op(&e->x, size, 0xC1, DIGIT_SHR, facet_x86_in(FACET_RCX));
-    facet_x86_byte(&e->x, single ? 24 : 53);
-    if (finite) {
-        facet_x86_immediate(&e->x, 4, FACET_CMP, facet_x86_in(FACET_RCX), single ? 0xFF : 0x7FF);
-        jump_to(e, slow, FACET_IF_EQUAL);
+        &e->x,
+        size,
+        0x8D,
+        FACET_RCX,
+        facet_x86_indexed(FACET_RAX, FACET_RAX, 0, single && !finite ? -(int32_t)(2u << top) : 0));
+    if (single) {
+        facet_x86_immediate(&e->x,
+                            4,
+                            FACET_CMP,
+                            facet_x86_in(FACET_RCX),
+                            (int32_t)((finite ? most : most - 2) << top));
+        jump_to(e, slow, FACET_IF_NOT_BELOW);
         return;
     }
-    facet_x86_immediate(&e->x, 4, FACET_SUB, facet_x86_in(FACET_RCX), 2);
+    facet_x86_op(&e->x, 8, 0xC1, DIGIT_SHR, facet_x86_in(FACET_RCX));
+    facet_x86_byte(&e->x, top);
+    if (!finite) {
+        facet_x86_immediate(&e->x, 4, FACET_SUB, facet_x86_in(FACET_RCX), 2);
+    }
     facet_x86_immediate(
-        &e->x, 4, FACET_CMP, facet_x86_in(FACET_RCX), single ? 0xFE - 2 : 0x7FE - 2);
-    jump_to(e, slow, FACET_IF_ABOVE);
+        &e->x, 4, FACET_CMP, facet_x86_in(FACET_RCX), (int32_t)(finite ? most : most - 2));
+    jump_to(e, slow, FACET_IF_NOT_BELOW);
+}
+
+/* FACET_EXACT of products and quotients. */
+size_t facet_block_emit_zero(struct emitter *e, const struct stub *stub)
+{
+    const struct op *op = &e->t->ops[stub->op];
+    const unsigned kind = e->t->kinds[stub->op];
+    const bool product = kind == K_HOST_FMUL_S || kind == K_HOST_FMUL_D;
+    size_t no;
+
+    facet_x86_op(
+        &e->x, stub->bytes, 0x8D, FACET_RCX, facet_x86_indexed(FACET_RAX, FACET_RAX, 0, 0));
+    facet_x86_op(&e->x, stub->bytes, 0x85, FACET_RCX, facet_x86_in(FACET_RCX)); /* test */
+    no = facet_x86_jump_if(&e->x, FACET_IF_NOT_EQUAL);
+    for (unsigned i = 0; i < (product ? 2u : 1u); i++) {
+        facet_x86_op(&e->x, stub->bytes, 0x8B, FACET_RCX, float_at(i == 0 ? op->a1 : op->b1));
+        facet_x86_op(&e->x, stub->bytes, 0x03, FACET_RCX, facet_x86_in(FACET_RCX)); /* no sign */
+        facet_x86_land(&e->x, facet_x86_jump_if(&e->x, FACET_IF_EQUAL), stub->back);
+    }
+    facet_x86_land(&e->x, no, e->x.used);
+    return facet_x86_jump(&e->x);
 }
 
 /* The result in RAX goes to the register; a single is boxed, if the register is not full of ones
@@ -210,7 +245,8 @@ static void multiply_add(struct emitter *e, bool single, unsigned code, unsigned
 static void emit_rounded(struct emitter *e, unsigned i, const struct recipe *how)
 {
     const struct op *op = &e->t->ops[i];
-    struct stub *rest = add_stub(e, REST, i), *slow = add_stub(e, OPERATION, i);
+    struct stub *rest = add_stub(e, REST, i);
+    struct stub *zero = how->zeros ? add_stub(e, ZERO, i) : NULL, *slow = add_stub(e, OPERATION, i);
 
     facet_block_check_floats(e, rest);
     check_rounding(e, op, rest);
@@ -229,7 +265,11 @@ static void emit_rounded(struct emitter *e, unsigned i, const struct recipe *how
         load_float(e, how->single, XMM0, op->a1);
         facet_x86_op(&e->x, 4, scalar(how->single, how->code), XMM0, float_at(op->b1));
     }
-    check_result(e, how->single, how->exact, slow);
+    check_result(e, how->single, how->exact, zero != NULL ? zero : slow);
+    if (zero != NULL) {
+        zero->bytes = how->single ? 4 : 8;
+        zero->back = e->x.used;
+    }
     keep(e, how->single, op->d1);
     slow->back = e->x.used;
 }
@@ -259,19 +299,27 @@ static void emit_test(struct emitter *e, unsigned i, const struct recipe *how)
     slow->back = e->x.used;
 }
 
-/* Equal ones may be zeros of both signs. */
+/* Equal ones may be zeros of both signs: then their bits are joined so that -0 < +0. */
 static void emit_least(struct emitter *e, unsigned i, const struct recipe *how)
 {
     const struct op *op = &e->t->ops[i];
+    const unsigned size = how->single ? 4 : 8;
     struct stub *rest = add_stub(e, REST, i), *slow = add_stub(e, OPERATION, i);
+    size_t differ, on;
 
     facet_block_check_floats(e, rest);
     check_single(e, how->single, op->a1, rest);
     check_single(e, how->single, op->b1, rest);
     compare(e, how->single, op->a1, op->b1, slow);
-    jump_to(e, slow, FACET_IF_EQUAL);
+    differ = facet_x86_jump_if(&e->x, FACET_IF_NOT_EQUAL);
+    facet_x86_op(&e->x, size, 0x8B, FACET_RAX, float_at(op->a1));
+    facet_x86_op(
+        &e->x, size, how->code == LEAST_IS_LESS ? 0x0B : 0x23, FACET_RAX, float_at(op->b1));
+    on = facet_x86_jump(&e->x);
+    facet_x86_land(&e->x, differ, e->x.used);
     facet_x86_op(&e->x, 4, scalar(how->single, how->code), XMM0, float_at(op->b1));
-    facet_x86_op(&e->x, how->single ? 4 : 8, 0x660F7E, XMM0, facet_x86_in(FACET_RAX));
+    facet_x86_op(&e->x, size, 0x660F7E, XMM0, facet_x86_in(FACET_RAX));
+    facet_x86_land(&e->x, on, e->x.used);
     keep(e, how->single, op->d1);
     slow->back = e->x.used;
 }
