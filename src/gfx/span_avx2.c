@@ -149,13 +149,16 @@ INLINE struct axis place(const uint32_t *c, double scale, int32_t size, const un
     return axis;
 }
 
-/* n / 255 rounded to nearest even: 1/255 as the sum of two floats; exact for all 256 codes. */
-INLINE __m256 unorm(__m256i code)
-{
-    const __m256 high = _mm256_set1_ps(0x1.010102p-8f), low = _mm256_set1_ps(-0x1.fdfdfep-33f);
-    __m256 n = _mm256_cvtepi32_ps(code);
+/* Texels are filtered in units of 2^-24, which changes no rounding: the scale of results. */
+#define UNIT 0x1p-24f
 
-    return _mm256_fmadd_ps(n, high, _mm256_mul_ps(n, low));
+/* n / 255 rounded to nearest even, in these units: three bytes n are n (2^24 - 1) / 255, exactly,
+ * and a 2^24th more of that leaves an error of 2^-48. */
+INLINE __m256 unorm(__m256i bytes)
+{
+    __m256 n = _mm256_cvtepi32_ps(bytes);
+
+    return _mm256_fmadd_ps(n, _mm256_set1_ps(0x1p-24f), n);
 }
 
 INLINE __m256 lerp(__m256 p, __m256 q, __m256 weight)
@@ -205,48 +208,49 @@ INLINE void look_up(const double table[8], __m256i at, __m256d out[2])
     out[1] = _mm256_castsi256_pd(_mm256_unpackhi_epi32(low, high));
 }
 
-INLINE __m256d power(__m128 x, __m256d r, __m256d v)
-{
-    static const double a[9] = {0x1.0000000000000p+0,
-                                0x1.3333333306fbfp+1,
-                                0x1.ae147ae18240ep+0,
-                                0x1.cac086aa524dbp-3,
-                                -0x1.134058298e5d8p-5,
-                                0x1.603e2d14de770p-7,
-                                -0x1.313dbd8d48db7p-8,
-                                0x1.4477852cc3abcp-9,
-                                -0x1.76eff3cbfd8f9p-10};
-    __m256d w = _mm256_add_pd(_mm256_cvtps_pd(x), _mm256_set1_pd(0.055));
-    __m256d t = _mm256_fmsub_pd(w, r, _mm256_set1_pd(1)), p = _mm256_set1_pd(a[8]);
-
-    for (unsigned k = 8; k-- > 0;) {
-        p = _mm256_fmadd_pd(p, t, _mm256_set1_pd(a[k]));
-    }
-    return _mm256_mul_pd(p, v);
-}
+/* (1 + t)^2.4, highest power first. */
+#define POWERS(POWER)                                                                              \
+    POWER(0x1.4477852cc3abcp-9)                                                                    \
+    POWER(-0x1.313dbd8d48db7p-8)                                                                   \
+    POWER(0x1.603e2d14de770p-7)                                                                    \
+    POWER(-0x1.134058298e5d8p-5)                                                                   \
+    POWER(0x1.cac086aa524dbp-3)                                                                    \
+    POWER(0x1.ae147ae18240ep+0)                                                                    \
+    POWER(0x1.3333333306fbfp+1)                                                                    \
+    POWER(0x1.0000000000000p+0)
+#define HIGHEST_POWER -0x1.76eff3cbfd8f9p-10
 
 /* 2^-38 of a number is at most 2^15 of its last places, of which 29 are rounded away, to either
  * side of a tie; in units of 2^-3 of them. */
 enum { NEAR_TIE = 1 << (16 + 3) };
 
-/* facet_srgb_float for eight numbers from 0 to 1. rest: what rounding took away, in an order of its
- * own, so that a tie is INT32_MIN. */
-INLINE __m256 to_linear(__m256 x, __m256i *rest)
+/* t and v of eight numbers. */
+INLINE void split(__m256 x, __m256d t[2], __m256d v[2])
+{
+    const __m256d one = _mm256_set1_pd(1), shift = _mm256_set1_pd(0.055);
+    __m256 w = _mm256_add_ps(x, _mm256_set1_ps(0.055f));
+    __m256i at = _mm256_srli_epi32(_mm256_castps_si256(w), 22);
+    __m256d r[2];
+
+    at = _mm256_permute4x64_epi64(at, _MM_SHUFFLE(3, 1, 2, 0));
+    look_up(intervals.r, at, r);
+    look_up(intervals.v, at, v);
+    t[0] = _mm256_cvtps_pd(_mm256_castps256_ps128(x));
+    t[1] = _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1));
+    t[0] = _mm256_fmsub_pd(_mm256_add_pd(t[0], shift), r[0], one);
+    t[1] = _mm256_fmsub_pd(_mm256_add_pd(t[1], shift), r[1], one);
+}
+
+/* facet_srgb_float for eight numbers from 0 to 1, of which z is the curve. rest: what rounding took
+ * away, so that a tie is INT32_MIN; of the numbers 0 1 4 5 2 3 6 7. */
+INLINE __m256 to_linear(__m256 x, const __m256d z[2], __m256i *rest)
 {
     const __m256 line_high = _mm256_set1_ps(0x1.3d072ap-4f); /* 25 / 323 as two floats */
     const __m256 line_low = _mm256_set1_ps((float)(25.0 / 323 - 0x1.3d072ap-4));
     __m256 on_line = _mm256_cmp_ps(x, _mm256_set1_ps(0x1.4b5dccp-5f), _CMP_LE_OQ);
     __m256 line = _mm256_fmadd_ps(x, line_high, _mm256_mul_ps(x, line_low));
-    __m256 w = _mm256_add_ps(x, _mm256_set1_ps(0.055f)), curve;
-    __m256i at = _mm256_srli_epi32(_mm256_castps_si256(w), 22);
-    __m256d r[2], v[2], z[2];
+    __m256 curve = _mm256_set_m128(_mm256_cvtpd_ps(z[1]), _mm256_cvtpd_ps(z[0]));
 
-    at = _mm256_permute4x64_epi64(at, _MM_SHUFFLE(3, 1, 2, 0));
-    look_up(intervals.r, at, r);
-    look_up(intervals.v, at, v);
-    z[0] = power(_mm256_castps256_ps128(x), r[0], v[0]);
-    z[1] = power(_mm256_extractf128_ps(x, 1), r[1], v[1]);
-    curve = _mm256_set_m128(_mm256_cvtpd_ps(z[1]), _mm256_cvtpd_ps(z[0]));
     *rest = _mm256_slli_epi32(_mm256_castps_si256(_mm256_shuffle_ps(_mm256_castpd_ps(z[0]),
                                                                     _mm256_castpd_ps(z[1]),
                                                                     _MM_SHUFFLE(2, 0, 2, 0))),
@@ -254,38 +258,61 @@ INLINE __m256 to_linear(__m256 x, __m256i *rest)
     return _mm256_blendv_ps(curve, line, on_line);
 }
 
-/* Eight numbers of which one is too near to a tie, one by one. */
-TARGET __attribute__((noinline)) static void linear_by_one(float *at, __m256 before, __m256i rest)
+/* Of eight numbers those that are too near to a tie, one by one; `near` is in the order of `rest`.
+ */
+TARGET __attribute__((noinline)) static void linear_by_one(float *at, __m256 before, __m256i near)
 {
-    const __m256i end = _mm256_set1_epi32((int32_t)(UINT32_C(0x80000000) + NEAR_TIE));
+    unsigned open;
     float x[8];
 
-    rest = _mm256_cmpgt_epi32(end, rest);
+    near = _mm256_permute4x64_epi64(near, _MM_SHUFFLE(3, 1, 2, 0));
+    open = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(near));
     _mm256_storeu_ps(x, before);
-    for (unsigned i = 0; _mm256_testz_si256(rest, rest) == 0 && i < 8; i++) {
+    for (; open != 0; open &= open - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(open);
+
         at[i] = facet_srgb_float(x[i]);
     }
 }
 
-/* Of `count` colours the first three components, made linear. */
+/* Of `count` colours the first three components, made linear. The six polynomials of eight colours
+ * go along side by side: one alone is a chain of operations that wait for each other. */
 TARGET static void make_linear(uint32_t *const out[4], unsigned count)
 {
     const __m256i reach = _mm256_set1_epi32(NEAR_TIE / 2);
     const __m256i end = _mm256_set1_epi32((int32_t)(UINT32_C(0x80000000) + NEAR_TIE));
 
     for (unsigned k = 0; k < count; k += 8) {
+        __m256d t[6], v[6], z[6];
         __m256 before[3];
         __m256i rest[3], least;
 
         for (unsigned c = 0; c < 3; c++) {
+            split(_mm256_loadu_ps((float *)out[c] + k), t + (size_t)2 * c, v + (size_t)2 * c);
+        }
+        z[0] = z[1] = z[2] = z[3] = z[4] = z[5] = _mm256_set1_pd(HIGHEST_POWER);
+#define POWER(a)                                                                                   \
+    z[0] = _mm256_fmadd_pd(z[0], t[0], _mm256_set1_pd(a));                                         \
+    z[1] = _mm256_fmadd_pd(z[1], t[1], _mm256_set1_pd(a));                                         \
+    z[2] = _mm256_fmadd_pd(z[2], t[2], _mm256_set1_pd(a));                                         \
+    z[3] = _mm256_fmadd_pd(z[3], t[3], _mm256_set1_pd(a));                                         \
+    z[4] = _mm256_fmadd_pd(z[4], t[4], _mm256_set1_pd(a));                                         \
+    z[5] = _mm256_fmadd_pd(z[5], t[5], _mm256_set1_pd(a));
+        POWERS(POWER)
+#undef POWER
+        for (unsigned c = 0; c < 6; c++) {
+            z[c] = _mm256_mul_pd(z[c], v[c]);
+        }
+        for (unsigned c = 0; c < 3; c++) {
             before[c] = _mm256_loadu_ps((float *)out[c] + k);
-            _mm256_storeu_ps((float *)out[c] + k, to_linear(before[c], &rest[c]));
+            _mm256_storeu_ps((float *)out[c] + k,
+                             to_linear(before[c], z + (size_t)2 * c, &rest[c]));
             rest[c] = _mm256_add_epi32(rest[c], reach);
         }
         least = _mm256_min_epi32(_mm256_min_epi32(rest[0], rest[1]), rest[2]);
         if (_mm256_movemask_epi8(_mm256_cmpgt_epi32(end, least)) != 0) {
             for (unsigned c = 0; c < 3; c++) {
-                linear_by_one((float *)out[c] + k, before[c], rest[c]);
+                linear_by_one((float *)out[c] + k, before[c], _mm256_cmpgt_epi32(end, rest[c]));
             }
         }
     }
@@ -379,6 +406,9 @@ INLINE __m256i row_of(const uint8_t *near, const uint8_t *far, const bool apart)
     return _mm256_set1_epi64x((int64_t)both);
 }
 
+/* For a shuffle of bytes: byte k three times, below a zero. */
+#define THRICE(k) (INT32_MIN | (k)*0x010101)
+
 /* Samples k and k + 4 on one row, filtered along it: components of one, then of the other. */
 INLINE __m256 along_row(const uint8_t *texels,
                         const uint32_t *near,
@@ -387,9 +417,9 @@ INLINE __m256 along_row(const uint8_t *texels,
                         const bool apart,
                         __m256 weight)
 {
-    const __m256i low =
-        _mm256_set_epi32(3 - 256, 2 - 256, 1 - 256, -256, 3 - 256, 2 - 256, 1 - 256, -256);
-    const __m256i high = _mm256_add_epi32(low, _mm256_set1_epi32(4));
+    const __m256i low = _mm256_setr_epi32(
+        THRICE(0), THRICE(1), THRICE(2), THRICE(3), THRICE(0), THRICE(1), THRICE(2), THRICE(3));
+    const __m256i high = _mm256_add_epi32(low, _mm256_set1_epi32(4 * 0x010101));
     __m256i rows = _mm256_blend_epi32(row_of(texels + near[k], texels + far[k], apart),
                                       row_of(texels + near[k + 4], texels + far[k + 4], apart),
                                       0xF0);
@@ -400,6 +430,11 @@ INLINE __m256 along_row(const uint8_t *texels,
 
 /* Four numbers of either half, each filling it: those in place k. */
 #define SPREAD(v, k) _mm256_permute_ps(v, (k)*0x55)
+
+INLINE void put(uint32_t *to, __m256 values)
+{
+    _mm256_storeu_ps((float *)(void *)to, _mm256_mul_ps(values, _mm256_set1_ps(UNIT)));
+}
 
 /* The eight samples from k on. */
 INLINE void filter(const struct facet_gfx_span_job *job,
@@ -425,12 +460,12 @@ INLINE void filter(const struct facet_gfx_span_job *job,
     /* from components of samples to samples of components */
     a = _mm256_unpacklo_ps(pair[0], pair[1]);
     b = _mm256_unpacklo_ps(pair[2], pair[3]);
-    _mm256_storeu_ps((float *)out[0] + k, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 1, 0)));
-    _mm256_storeu_ps((float *)out[1] + k, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 2, 3, 2)));
+    put(out[0] + k, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 1, 0)));
+    put(out[1] + k, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 2, 3, 2)));
     a = _mm256_unpackhi_ps(pair[0], pair[1]);
     b = _mm256_unpackhi_ps(pair[2], pair[3]);
-    _mm256_storeu_ps((float *)out[2] + k, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 1, 0)));
-    _mm256_storeu_ps((float *)out[3] + k, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 2, 3, 2)));
+    put(out[2] + k, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 1, 0)));
+    put(out[3] + k, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 2, 3, 2)));
 }
 
 /* ---- the span ---- */
