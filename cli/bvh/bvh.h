@@ -16,6 +16,7 @@ bool bvh_flush_text(struct facet_strbuf *buf);
 /* What the validator of either format found. */
 struct bvh_finding {
     uint64_t offset;
+    const struct facet_gfx12_view *view; /* GFX12: the image, for address and file of the offset */
     const char *rule, *requirement, *severity, *expected, *found;
 };
 /* A line with the place, the rule and `words`. */

@@ -150,7 +150,7 @@ static bool read_options(const struct cli_args *args,
     *options = (struct facet_gfx12_build_options){.obb = cli_given(args, "obb")};
     if (!cli_number(args, "prim-range", 1, 16, &range) ||
         !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, threads) ||
-        !cli_number(args, "base", 0, (UINT64_C(1) << 48) - 1, &options->base)) {
+        !session_bvh_address(args, "base", &options->base)) {
         return false;
     }
     options->prim_range = (uint32_t)range;
@@ -234,7 +234,7 @@ static const struct cli_option build_options[] = {
                         "own encoder (default fast)"},
     {"obb", 0, NULL, "give box nodes oriented boxes where they are tighter"},
     {"aabbs", 0, "FILE", "JSON file with procedural boxes, one more bottom level"},
-    {"base", 0, "ADDR", "address of the image in memory (default 0)"},
+    {"base", 0, "ADDR", "address of the image in memory, a multiple of 64 (default 0)"},
     {"ew", 0, "8|16|32", CLI_GROUP("XPHMG_RT") "bits of a number (default 32)"},
     {"element",
      0,

@@ -7,9 +7,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static struct bvh_finding finding_of(const struct facet_gfx12_finding *f)
+static struct bvh_finding finding_of(const struct facet_gfx12_view *view,
+                                     const struct facet_gfx12_finding *f)
 {
     return (struct bvh_finding){.offset = f->offset,
+                                .view = view,
                                 .rule = facet_gfx12_rules[f->rule].id,
                                 .requirement = facet_gfx12_rules[f->rule].requirement,
                                 .severity = facet_gfx12_severity_name(f->severity),
@@ -17,12 +19,12 @@ static struct bvh_finding finding_of(const struct facet_gfx12_finding *f)
                                 .found = f->text};
 }
 
-static void print_text(const struct facet_gfx12_check *check)
+static void print_text(const struct facet_gfx12_view *view, const struct facet_gfx12_check *check)
 {
     uint64_t total = check->total[0] + check->total[1] + check->total[2];
 
     for (uint32_t i = 0; i < check->count; i++) {
-        const struct bvh_finding finding = finding_of(&check->findings[i]);
+        const struct bvh_finding finding = finding_of(view, &check->findings[i]);
 
         bvh_finding_print(&finding, finding.found);
     }
@@ -42,12 +44,13 @@ static void print_text(const struct facet_gfx12_check *check)
            cli_s(check->total[FACET_GFX12_NOTE]));
 }
 
-static json_t *check_json(const struct facet_gfx12_check *check)
+static json_t *check_json(const struct facet_gfx12_view *view,
+                          const struct facet_gfx12_check *check)
 {
     json_t *findings = json_array();
 
     for (uint32_t i = 0; i < check->count; i++) {
-        const struct bvh_finding finding = finding_of(&check->findings[i]);
+        const struct bvh_finding finding = finding_of(view, &check->findings[i]);
 
         (void)json_array_append_new(findings, bvh_finding_json(&finding));
     }
@@ -77,7 +80,7 @@ static int run_check(const struct cli_args *args)
     int code;
 
     if (!cli_number(args, "max", 1, 1000000, &limit) ||
-        !session_bvh_read(args, args->positional[0], &file)) {
+        !session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
     }
     if (bvh_rt_is(&file)) {
@@ -87,17 +90,18 @@ static int run_check(const struct cli_args *args)
     }
     options.max_findings = (uint32_t)limit;
     status = facet_gfx12_check(&file.view, &options, &check, &err);
-    session_bvh_free(&file);
     if (status != FACET_OK) {
+        session_bvh_free(&file);
         return cli_bad_error(args, &err);
     }
     code = check.total[FACET_GFX12_ERROR] == 0 ? CLI_OK : CLI_NO;
     if (!args->json) {
-        print_text(&check);
-    } else if (cli_print_json(args, check_json(&check)) != CLI_OK) {
+        print_text(&file.view, &check);
+    } else if (cli_print_json(args, check_json(&file.view, &check)) != CLI_OK) {
         code = CLI_BAD;
     }
     facet_gfx12_check_free(&check);
+    session_bvh_free(&file);
     return code;
 }
 
@@ -111,7 +115,8 @@ static const struct cli_option check_options[] = {
 const struct cli_command cli_cmd_bvh_check = {
     .name = "bvh check",
     .summary = "validate a BVH image",
-    .usage = "facet bvh check IMAGE [--base ADDR] [--root NODE] [--partial] [--json]",
+    .usage = "facet bvh check [IMAGE] [--segment FILE@ADDR] [--base ADDR] [--root NODE] "
+             "[--partial] [--json]",
     .details =
         "Checks every rule of section 13 of spec/gfx12-semantics.md on any bytes: types, offsets "
         "and counts, boxes that do not contain what is below them, broken culling flags and "
@@ -119,7 +124,8 @@ const struct cli_command cli_cmd_bvh_check = {
         "Each finding gives the byte offset, the rule, the requirement that it enforces, and "
         "what was found. Errors give exit code 1; warnings and notes do not.\n\n"
         "Images of the RADV and GPURT drivers are accepted; a raw dump of a driver's buffer is "
-        "read with --base (the address of its first byte) and --root (the ID of its root).\n\n"
+        "read with --base (the address of its first byte) and --root (the ID of its root), several "
+        "with --segment.\n\n"
         "BVH images of XPHMG_RT are recognized by their header and checked against the rules of "
         "docs/rt-images.md.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
@@ -128,5 +134,5 @@ const struct cli_command cli_cmd_bvh_check = {
     .options = check_options,
     .has_json = true,
     .run = run_check,
-    .operands = "IMAGE",
+    .operands = "[IMAGE]",
 };

@@ -45,7 +45,7 @@ static int run_dump(const struct cli_args *args)
     struct session_bvh file;
     bool ok;
 
-    if (!session_bvh_read(args, args->positional[0], &file)) {
+    if (!session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
     }
     if (bvh_rt_is(&file)) {
@@ -105,7 +105,7 @@ static const struct cli_option dump_options[] = {
 const struct cli_command cli_cmd_bvh_dump = {
     .name = "bvh dump",
     .summary = "print every node of a BVH image",
-    .usage = "facet bvh dump IMAGE [--base ADDR] [--root NODE] [--json]",
+    .usage = "facet bvh dump [IMAGE] [--segment FILE@ADDR] [--base ADDR] [--root NODE] [--json]",
     .details =
         "Lists the nodes in the order of their addresses. With --json every field has its name "
         "from the contract, one node per line, and `facet bvh encode` turns the text back into "
@@ -119,7 +119,7 @@ const struct cli_command cli_cmd_bvh_dump = {
     .options = dump_options,
     .has_json = true,
     .run = run_dump,
-    .operands = "IMAGE",
+    .operands = "[IMAGE]",
 };
 
 static const struct cli_option encode_options[] = {

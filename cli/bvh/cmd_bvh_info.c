@@ -83,7 +83,7 @@ static int run_info(const struct cli_args *args)
     struct session_bvh file;
     enum facet_status status;
 
-    if (!session_bvh_read(args, args->positional[0], &file)) {
+    if (!session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
     }
     if (bvh_rt_is(&file)) {
@@ -92,7 +92,7 @@ static int run_info(const struct cli_args *args)
         session_bvh_free(&file);
         return code;
     }
-    if (!session_bvh_has_root(args, args->positional[0], &file)) {
+    if (!session_bvh_has_root(args, &file)) {
         session_bvh_free(&file);
         return CLI_BAD;
     }
@@ -120,7 +120,7 @@ static const struct cli_option info_options[] = {
 const struct cli_command cli_cmd_bvh_info = {
     .name = "bvh info",
     .summary = "show statistics of a BVH image",
-    .usage = "facet bvh info IMAGE [--base ADDR] [--root NODE] [--json]",
+    .usage = "facet bvh info [IMAGE] [--segment FILE@ADDR] [--base ADDR] [--root NODE] [--json]",
     .details =
         "Counts nodes, children, pairs, vertices and bits of everything that can be reached from "
         "the root, with histograms. The SAH cost is the expected number of intersect instructions "
@@ -133,5 +133,5 @@ const struct cli_command cli_cmd_bvh_info = {
     .options = info_options,
     .has_json = true,
     .run = run_info,
-    .operands = "IMAGE",
+    .operands = "[IMAGE]",
 };

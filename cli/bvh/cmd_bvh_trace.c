@@ -205,12 +205,12 @@ static int trace_rays(const struct cli_args *args)
     if (!cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
         !cli_number(args, "max-steps", 1, UINT64_MAX, &steps) ||
-        cli_would_replace(args, output, args->positional[0], "the image") ||
         cli_would_replace(args, output, rays, "the file of rays") || !cli_can_write(args, output) ||
-        !session_bvh_read(args, args->positional[0], &file)) {
+        !session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
     }
-    if (!session_bvh_has_root(args, args->positional[0], &file)) {
+    if (session_bvh_would_be_replaced(args, output, &file, false) ||
+        !session_bvh_has_root(args, &file)) {
         session_bvh_free(&file);
         return CLI_BAD;
     }
@@ -276,5 +276,5 @@ const struct cli_command cli_cmd_bvh_trace = {
     .options = trace_options,
     .has_json = true,
     .run = trace_rays,
-    .operands = "IMAGE",
+    .operands = "[IMAGE]",
 };

@@ -46,7 +46,7 @@ static int run_update(const struct cli_args *args)
     /* The image itself may be replaced by its successor. */
     if (cli_would_replace(args, output, scene, "the scene") ||
         cli_would_replace(args, output, aabbs, "the file of boxes") ||
-        !session_bvh_read(args, args->positional[0], &file)) {
+        !session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
     }
     if (bvh_rt_is(&file)) {
@@ -56,30 +56,29 @@ static int run_update(const struct cli_args *args)
         return code;
     }
     if (cli_given(args, "reach")) {
+        (void)cli_bad(args, "--reach is for BVH images of XPHMG_RT; %s is not one", file.name);
         session_bvh_free(&file);
-        return cli_bad(
-            args, "--reach is for BVH images of XPHMG_RT; %s is not one", args->positional[0]);
+        return CLI_BAD;
     }
-    if (!session_bvh_has_root(args, args->positional[0], &file)) {
+    if (session_bvh_would_be_replaced(args, output, &file, true) ||
+        !session_bvh_has_root(args, &file)) {
         session_bvh_free(&file);
         return CLI_BAD;
     }
     status = bvh_scene_read(args, scene, aabbs, &input, &left_out, &err);
     if (status == FACET_OK &&
         (status = facet_gfx12_refit(&file.view, &input.scene, &image, &err)) != FACET_OK) {
-        (void)facet_fail_in(&err, args->positional[0]);
+        (void)facet_fail_in(&err, file.name);
     }
     if (status == FACET_OK) {
-        struct facet_gfx12_view moved = file.view;
-
-        moved.bytes = image.bytes;
         status = sah_of(&file.view, &before, &err);
-        if (status == FACET_OK) {
-            status = sah_of(&moved, &after, &err);
-        }
+        file.view.bytes = image.bytes;
     }
     if (status == FACET_OK) {
-        status = facet_file_write(output, image.bytes, (size_t)image.size, &err);
+        status = sah_of(&file.view, &after, &err);
+    }
+    if (status == FACET_OK) {
+        status = session_bvh_write(output, &file.view, &err);
     }
     facet_render_bvh_input_free(&input);
     session_bvh_free(&file);
@@ -125,7 +124,9 @@ const struct cli_command cli_cmd_bvh_update = {
         "vertices, flags and instance matrices from a scene with the same meshes and instances. "
         "Oriented boxes become axis aligned. When moved vertices no longer fit their primitive "
         "node the command says so, and the image must be rebuilt; when the SAH cost has grown "
-        "much, it should be.\n\n"
+        "much, it should be. An image in segments is written as such: FILE is the segment that "
+        "rays "
+        "start in, FILE.0xADDR each of the others.\n\n"
         "BVH images of XPHMG_RT are recognized by their header. Their number format stays too: "
         "positions outside its range need a new image. Boxes are grown as `facet bvh build` "
         "grows them, and not by less than before.",
@@ -136,5 +137,5 @@ const struct cli_command cli_cmd_bvh_update = {
     .options = update_options,
     .has_json = true,
     .run = run_update,
-    .operands = "IMAGE",
+    .operands = "[IMAGE]",
 };

@@ -14,6 +14,7 @@ enum { MAX_VISITS = 1 << 20 }; /* a cycle is reported, not followed */
 
 struct output {
     const struct cli_args *args;
+    const char *name; /* of the image */
     struct facet_record record;
     uint64_t limit;
 };
@@ -87,7 +88,7 @@ static int explain_trace(const struct cli_args *args,
     int code;
 
     if (status == FACET_ERR_INPUT) {
-        return cli_bad(args, "%s: %s", args->positional[0], err.message);
+        return cli_bad(args, "%s: %s", out->name, err.message);
     }
     code = cli_print_record(args, &out->record);
     return code == CLI_OK && status != FACET_OK ? cli_bad_error(args, &err) : code;
@@ -104,12 +105,12 @@ static int run_why(const struct cli_args *args)
     int code;
 
     if (!read_options(args, &query, &out) || !cli_number(args, "node", 0, UINT32_MAX, &node) ||
-        !session_bvh_read(args, args->positional[0], &file)) {
+        !session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
     }
     bvh = file.view.base;
-    if (!session_bvh_is_gfx12(args, args->positional[0], &file) ||
-        !cli_number(args, "bvh", 0, (UINT64_C(1) << 48) - 1, &bvh)) {
+    out.name = file.name;
+    if (!session_bvh_is_gfx12(args, &file) || !session_bvh_address(args, "bvh", &bvh)) {
         session_bvh_free(&file);
         return CLI_BAD;
     }

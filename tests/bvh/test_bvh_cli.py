@@ -68,7 +68,7 @@ def threads_and_quality_are_accepted_and_checked():
         output = os.path.join(folder, "none")
         check_refused(facet("bvh", "build", CUBE, "-o", output, "--quality", "best"), "best")
         check_refused(facet("bvh", "build", CUBE, "-o", output, "--prim-range", "17"), "prim-range")
-        check_refused(facet("bvh", "build", CUBE, "-o", output, "--base", "100"), "128")
+        check_refused(facet("bvh", "build", CUBE, "-o", output, "--base", "100"), "64")
         check_refused(facet("bvh", "build", CUBE), "-o")
         check_refused(facet("bvh", "build", "-o", output), "scene")
         check_refused(facet("bvh", "build", folder + "/nothing.glb", "-o", output), "nothing.glb")

@@ -4,7 +4,8 @@ cannot be read or are none, and, for outputs, by places that cannot be written. 
 exit code 2, a message that names the file, nothing on standard output, and a folder that looks as before. So it must
 be for an operand too many and for standard output on a full disk.
 
-Words of a row: `<NAME` is an input, `>NAME` an output; `PREFIX<NAME` has other text before the file (`at=<NAME`).
+Words of a row: `<NAME` is an input, `>NAME` an output; `PREFIX<NAME` has other text before the file (`at=<NAME`),
+`<NAME@0x1000` an address behind it.
 """
 import os
 import re
@@ -67,6 +68,13 @@ FORMS = [
     ("bvh update <cube.tiles --scene <moved.obj -o >out.tiles", "fixed"),
     ("bvh update <boxes.gfx12 --aabbs <boxes.json -o >out.gfx12", "fixed"),
     ("bvh info <cube.gfx12", "fixed"),
+    ("bvh info <cube.gfx12 --segment <part.gfx12@0x1000", "fixed"),
+    ("bvh check <cube.gfx12 --segment <part.gfx12@0x1000", "fixed"),
+    ("bvh dump <cube.gfx12 --segment <part.gfx12@0x1000", "fixed"),
+    ("bvh diff <cube.gfx12 <moved.gfx12 --segment <part.gfx12@0x1000", "fixed"),
+    ("bvh trace <cube.gfx12 --segment <part.gfx12@0x1000 --rays <rays.bin -o >out.bin", "fixed"),
+    ("bvh update <cube.gfx12 --segment <part.gfx12@0x1000 --scene <moved.obj -o >out.gfx12", "fixed"),
+    (["bvh", "why", "<cube.gfx12", "--segment", "<part.gfx12@0x1000", "--ray", RAY], "fixed"),
     ("bvh check <cube.gfx12", "fixed"),
     ("bvh dump <cube.gfx12", "fixed"),
     ("bvh encode <cube.json -o >out.gfx12", "fixed"),
@@ -142,6 +150,7 @@ def make_inputs(folder):
     run("snapshot hello.elf --steps 1 -o hello.snap -q")
     run("tile run fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --steps 3 --save fill.tile")
     run("bvh build cube.obj -o cube.gfx12")
+    run("bvh build cube.obj -o part.gfx12 --base 0x1000")
     run(["gfx12", "run", "cube.gfx12", "--ray", RAY, "--steps", "3", "--save", "ray.state"])
     run("bvh build --aabbs boxes.json -o boxes.gfx12")
     run("bvh build moved.obj -o moved.gfx12")
@@ -163,13 +172,18 @@ def tree(folder):
 
 def split(word):
     """(text before the file, `<` or `>`, name) of a word; (word, "", "") when it is none of them."""
-    match = re.fullmatch(r"(|.*=)([<>])([a-z0-9]+[.a-z0-9]*)", word)
-    return match.groups() if match else (word, "", "")
+    match = re.fullmatch(r"(|.*=)([<>])([a-z0-9]+[.a-z0-9]*)(|@0x[0-9a-f]+)", word)
+    return match.groups()[:3] if match else (word, "", "")
+
+
+def behind(word):
+    """The address after the file of a word."""
+    return re.search(r"(|@0x[0-9a-f]+)$", word).group(1) if split(word)[1] else ""
 
 
 def plain(words, replaced=None, by=None):
     """The words without marks; the word at `replaced` names the file `by`."""
-    return [split(word)[0] + (by if at == replaced else split(word)[2]) for at, word in enumerate(words)]
+    return [split(word)[0] + (by if at == replaced else split(word)[2]) + behind(word) for at, word in enumerate(words)]
 
 
 class Folder:

@@ -504,11 +504,11 @@ static enum facet_status check_options(const struct facet_gfx12_build_options *o
                           "primitive range %u; expected 1 .. 16",
                           options->prim_range);
     }
-    if (options->base % 128 != 0 || options->base >> 48 != 0) {
+    if (options->base % 64 != 0 || options->base >> 48 != 0) {
         return facet_fail(err,
                           FACET_ERR_USAGE,
                           options->base,
-                          "base address 0x%llx; expected a multiple of 128 below 2^48",
+                          "base address 0x%llx; expected a multiple of 64 below 2^48",
                           (unsigned long long)options->base);
     }
     return FACET_OK;

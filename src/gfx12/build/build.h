@@ -18,7 +18,7 @@ struct facet_gfx12_build_options {
     enum facet_bvh_quality quality;
     bool obb;            /* oriented boxes, section 12.7 */
     uint32_t prim_range; /* most triangles of a leaf, 1..16; 0 = 2 for `contract`, else 8 */
-    uint64_t base;       /* address of the image, a multiple of 128 below 2^48 */
+    uint64_t base;       /* address of the image, a multiple of 64 below 2^48 */
 };
 
 /* What was left out or shared; the rest can be counted in the image (stats.h). */
