@@ -143,3 +143,18 @@ with tempfile.TemporaryDirectory() as folder:
         subprocess.run([facet, "snapshot", program + ".elf", "--ram", "64k", "-o", name, "-q"] + options, check=True,
                        cwd=folder)
         put("snapshot", name, read(folder, name))
+
+# fuzz_gfx12_drivers: the driver, then a structure or a capture as tests/gfx12/dialects writes them.
+sys.path.insert(0, os.path.join(HERE, "..", "gfx12"))
+from dialects import gpurt, hiprt, model, radv, rra
+
+BLASES = [[model.Geometry(model.grid(2)), model.Geometry(model.soup(3), opaque=False)]]
+PLACED = [model.Instance(0, model.turn(30, 2))]
+for number, name, made in ((1, "radv", radv.scene(BLASES, PLACED, address=0x10000, infos=True)),
+                           (1, "radv2025", radv.scene(BLASES, PLACED, mode="pair", layout="2025")),
+                           (2, "gpurt", gpurt.scene(BLASES, PLACED, address=0x10000)),
+                           (3, "hiprt", hiprt.scene([BLASES[0][:1]], PLACED, address=0x10000))):
+    put("gfx12_drivers", name + "_tlas", bytes([number]) + made.segments[0].data)
+    put("gfx12_drivers", name + "_blas", bytes([number]) + made.segments[1].data)
+    if name == "gpurt":
+        put("gfx12_drivers", "rra", bytes([0]) + rra.capture(made))

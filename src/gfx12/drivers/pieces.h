@@ -1,0 +1,36 @@
+/* The structures of a view: which piece holds which, and HIPRT's nodes in the form that the
+ * hardware's instructions read. */
+#ifndef FACET_GFX12_DRIVERS_PIECES_H
+#define FACET_GFX12_DRIVERS_PIECES_H
+
+#include "gfx12/drivers/structure.h"
+#include "gfx12/image/view.h"
+
+/* A structure in the bytes of a view; `at` is the offset there that its own offsets count from. */
+struct facet_gfx12_piece {
+    struct facet_gfx12_structure structure;
+    uint64_t at;
+    uint64_t bytes;
+    uint64_t address; /* of the byte at `at`, 48 bits */
+};
+
+/* The address that the structure's node IDs count from. */
+static inline uint64_t facet_gfx12_piece_base(const struct facet_gfx12_piece *piece)
+{
+    return piece->address + piece->structure.base;
+}
+
+/* The piece whose IDs count from the address, NULL when there is none. Pieces are in the order of
+ * their addresses, here and below. */
+const struct facet_gfx12_piece *
+facet_gfx12_piece_with_base(const struct facet_gfx12_piece *pieces, uint32_t count, uint64_t base);
+
+/* HIPRT counts primitive nodes from a base of their own, numbers parents by nodes, keeps the number
+ * of vertices in the bits of the geometry index, and lets instances point at headers (R-G12-77).
+ * Changes the nodes of every HIPRT piece in `bytes`, which are those of the view, to what the
+ * hardware's instructions expect for the same tree. */
+void facet_gfx12_hiprt_translate(uint8_t *bytes,
+                                 const struct facet_gfx12_piece *pieces,
+                                 uint32_t count);
+
+#endif

@@ -1,0 +1,99 @@
+/* Headers of drivers, captures, and files of any kind: whatever the bytes are, what is read from
+ * them lies in them, and the rules about headers can be asked. The first byte chooses the driver.
+ */
+#include "base/bits.h"
+#include "fuzz/fuzz.h"
+#include "gfx12/drivers/rdf.h"
+#include "gfx12/drivers/rules.h"
+#include "gfx12/drivers/sniff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void count(void *context, unsigned rule, uint64_t offset, const char *text)
+{
+    const struct facet_gfx12_view *view = context;
+
+    fuzz_require(rule >= FACET_GFX12_HEADER_RULE_FIRST && rule <= 39);
+    fuzz_require(offset <= view->size && text[0] != 0);
+}
+
+/* Two pieces of the same bytes, so that pointers between structures lead somewhere. */
+static void check_rules(const struct facet_gfx12_structure *s, const uint8_t *bytes, size_t size)
+{
+    const size_t room = (size + 63) / 64 * 64;
+    const uint64_t first = 0x10000, second = first + room + 0x1000;
+    const struct facet_gfx12_segment segments[2] = {
+        {.address = first, .offset = 0, .size = size},
+        {.address = second, .offset = room, .size = size},
+    };
+    const struct facet_gfx12_piece pieces[2] = {{*s, 0, size, first}, {*s, room, size, second}};
+    uint8_t *copy = calloc(1, 2 * room + 1);
+    struct facet_gfx12_view view = {.bytes = copy,
+                                    .size = room + size,
+                                    .base = first + s->base,
+                                    .root = s->root,
+                                    .segments = segments,
+                                    .segment_count = 2};
+    struct facet_gfx12_walk walk;
+
+    if (copy == NULL) {
+        return;
+    }
+    memcpy(copy, bytes, size);
+    memcpy(copy + room, bytes, size);
+    facet_gfx12_hiprt_translate(copy, pieces, 2);
+    if (facet_gfx12_walk(&view, &walk, NULL) == FACET_OK) {
+        (void)facet_gfx12_headers_check(&view, &walk, pieces, 2, count, &view, NULL);
+        facet_gfx12_walk_free(&walk);
+    }
+    free(copy);
+}
+
+static void read_capture(const uint8_t *bytes, size_t size)
+{
+    uint64_t chunks = 0;
+
+    if (facet_gfx12_rdf_open(bytes, size, &chunks, NULL) != FACET_OK) {
+        return;
+    }
+    for (uint64_t i = 0; i < chunks; i++) {
+        struct facet_gfx12_rdf_structure structure;
+        struct facet_gfx12_rdf_chunk chunk;
+
+        if (facet_gfx12_rdf_chunk(bytes, size, i, &chunk, NULL) != FACET_OK) {
+            continue;
+        }
+        fuzz_require(chunk.header + chunk.header_bytes <= size);
+        fuzz_require(chunk.data + chunk.data_bytes <= size);
+        if (facet_gfx12_rdf_is_structure(&chunk) &&
+            facet_gfx12_rdf_structure(bytes, &chunk, &structure, NULL) == FACET_OK) {
+            fuzz_require(structure.header + structure.header_bytes <= chunk.full_bytes);
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char reason[FACET_GFX12_REASON];
+    struct facet_gfx12_structure s;
+    enum facet_gfx12_driver driver;
+
+    if (size < 1) {
+        return 0;
+    }
+    driver = (enum facet_gfx12_driver)(data[0] % FACET_GFX12_DRIVERS);
+    data++;
+    size--;
+    (void)facet_gfx12_looks_like(driver == FACET_GFX12_DRIVER_NONE ? "x.stl" : "x", data, size);
+    read_capture(data, size);
+    (void)facet_gfx12_header_find(data, size, &s, reason);
+    if (facet_gfx12_header_read(driver, data, size, &s, reason) >= FACET_GFX12_HEADER_MAYBE) {
+        fuzz_require(s.header + s.header_bytes <= size && s.base <= size);
+        for (unsigned i = 0; i < s.field_count; i++) {
+            fuzz_require(s.fields[i].offset + s.fields[i].bytes <= s.header_bytes);
+        }
+        check_rules(&s, data, size);
+    }
+    return 0;
+}
