@@ -110,6 +110,7 @@ static enum facet_status trace(const struct cli_args *args,
                                const struct session_bvh *file,
                                struct facet_gfx12_query *query,
                                unsigned threads,
+                               uint8_t stack,
                                struct job *job,
                                struct facet_error *err)
 {
@@ -117,6 +118,7 @@ static enum facet_status trace(const struct cli_args *args,
     struct facet_gfx12_tracer_options options = {
         .address = file->view.base,
         .root = file->view.root,
+        .stack = stack,
         .path = cli_given(args, "plain") ? FACET_GFX12_PATH_REFERENCE : FACET_GFX12_PATH_AUTO};
     facet_gfx12_tracer *tracer = NULL;
     facet_pool *pool = NULL;
@@ -148,7 +150,7 @@ static int print_result(const struct cli_args *args, const struct job *job)
 
     if (args->json) {
         return cli_print_json(args,
-                              json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+                              json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
                                         "rays",
                                         (json_int_t)job->count,
                                         "hits",
@@ -164,7 +166,11 @@ static int print_result(const struct cli_args *args, const struct job *job)
                                         "stack_pushes",
                                         (json_int_t)s->pushes,
                                         "max_stack_depth",
-                                        (json_int_t)s->max_depth));
+                                        (json_int_t)s->max_depth,
+                                        "walk_backs",
+                                        (json_int_t)s->walk_backs,
+                                        "lost_walks",
+                                        (json_int_t)s->lost_walks));
     }
     if (cli_given(args, "stats")) {
         printf(
@@ -175,11 +181,18 @@ static int print_result(const struct cli_args *args, const struct job *job)
                s->boxes,
                s->primitives,
                s->instances);
-        printf("stack            %" PRIu64 " push%s, %u entr%s at most\n",
-               s->pushes,
-               s->pushes == 1 ? "" : "es",
-               s->max_depth,
-               s->max_depth == 1 ? "y" : "ies");
+        if (cli_given(args, "stack")) {
+            printf("stack            %s entries, %" PRIu64 " walk%s back\n",
+                   cli_value(args, "stack"),
+                   s->walk_backs,
+                   cli_s(s->walk_backs));
+        } else {
+            printf("stack            %" PRIu64 " push%s, %u entr%s at most\n",
+                   s->pushes,
+                   s->pushes == 1 ? "" : "es",
+                   s->max_depth,
+                   s->max_depth == 1 ? "y" : "ies");
+        }
     }
     return CLI_OK;
 }
@@ -192,7 +205,7 @@ static int trace_rays(const struct cli_args *args)
     struct job job = {0};
     struct facet_error err = {0};
     struct session_bvh file;
-    uint64_t threads = 0, flags = 0, mask = 0xFF, steps = 0;
+    uint64_t threads = 0, flags = 0, mask = 0xFF, steps = 0, stack = 0;
     enum facet_status status;
     int code;
 
@@ -205,6 +218,7 @@ static int trace_rays(const struct cli_args *args)
     if (!cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
         !cli_number(args, "max-steps", 1, UINT64_MAX, &steps) ||
+        !cli_number(args, "stack", 8, 31, &stack) ||
         cli_would_replace(args, output, rays, "the file of rays") || !cli_can_write(args, output) ||
         !session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
@@ -223,13 +237,22 @@ static int trace_rays(const struct cli_args *args)
     }
     status = read_rays(rays, &job, &err);
     if (status == FACET_OK) {
-        status = trace(args, &file, &query, (unsigned)threads, &job, &err);
+        status = trace(args, &file, &query, (unsigned)threads, (uint8_t)stack, &job, &err);
     }
     if (status == FACET_OK) {
         status = write_hits(output, &job, &err);
     }
     session_bvh_free(&file);
     code = status == FACET_OK ? print_result(args, &job) : cli_bad_error(args, &err);
+    if (code == CLI_OK && job.stats.lost_walks != 0) {
+        (void)cli_bad(args,
+                      "%" PRIu32
+                      " walk%s back from a node that names no box as its parent: hits may "
+                      "be missing",
+                      job.stats.lost_walks,
+                      cli_s(job.stats.lost_walks));
+        code = CLI_NO;
+    }
     free(job.rays);
     free(job.hits);
     return code;
@@ -240,6 +263,11 @@ static const struct cli_option trace_options[] = {
     {"output", 'o', "FILE", "hits: records of eight dwords, see below"},
     {"any-hit", 0, NULL, "stop each ray at its first committed hit"},
     {"stats", 0, NULL, "print instructions, nodes and stack use"},
+    {"stack",
+     0,
+     "N",
+     "the short-stack loop of section 11.4 with N entries of LDS, 8 to 31 (default: the loop of "
+     "11.1, a stack as deep as needed)"},
     CLI_PLAIN_OPTION,
     {"flags",
      0,
@@ -268,6 +296,12 @@ const struct cli_command cli_cmd_bvh_trace = {
         "the instance, ID of the instance node, and flags: bit 0 hit, bit 1 back face, bit 2 "
         "procedural. Without a hit t is +inf, u and v are 0, the four numbers 0xFFFFFFFF and the "
         "flags 0; outside instances the two instance numbers are 0xFFFFFFFF.\n\n"
+        "With --stack N the rays run on ds_bvh_stack_push8_pop1_rtn_b32 and a stack of N entries: "
+        "when "
+        "it overflows, a ray walks back through the parents that the nodes name. The hits are "
+        "those "
+        "without --stack, on images that have parents in all nodes and one child per instance; a "
+        "walk back that finds no parent may lose a hit, is reported, and makes the exit code 1.\n\n"
         "A ray that does not end (a cycle in a damaged image) is an error with the number of the "
         "ray, and nothing is written.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"

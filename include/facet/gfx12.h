@@ -485,6 +485,8 @@ struct facet_gfx12_stats {
     uint64_t walk_backs; /* hardware-style loop: parents revisited after a stack overflow */
     uint64_t pushes;     /* reference loop: entries put on the stack */
     uint32_t max_depth;  /* reference loop: deepest stack */
+    uint32_t lost_walks; /* hardware-style loop: walks back from a node that names no box as its
+                            parent; what was on the stack below is lost */
 };
 
 /* The reference loop (11.1), stack as deep as needed. FACET_ERR_LIMIT when max_steps is reached (a

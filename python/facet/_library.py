@@ -140,7 +140,7 @@ Gfx12Query = struct("gfx12_query", "", ("origin", c_float * 3), ("direction", c_
 Gfx12Hit = struct("gfx12_hit", "bool:found bool:procedural bool:opaque bool:backface f32:t f32:u f32:v "
                   "u32:primitive_index u32:geometry_index u32:node u64:base u32:instance u32:instance_user_data")
 Gfx12Stats = struct("gfx12_stats", "u64:steps u64:boxes u64:primitives u64:instances u64:walk_backs u64:pushes "
-                    "u32:max_depth")
+                    "u32:max_depth u32:lost_walks")
 Gfx12Lane = struct("gfx12_lane", "enum:state", ("hit", Gfx12Hit), ("stats", Gfx12Stats))
 Vimage = struct("gfx12_vimage", "bool:dual u8:vdata", ("vaddr", c_uint8 * 5), ("rsrc", c_uint8))
 Ds = struct("gfx12_ds", "bool:pop2 u8:vdst u8:addr u8:data0 u8:data1 u8:offset0 u8:offset1")

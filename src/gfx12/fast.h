@@ -115,6 +115,7 @@ struct facet_gfx12_tracer {
     uint32_t root;
     enum facet_gfx12_tracer_path path;
     bool one_by_one;
+    uint8_t stack;
     uint8_t *arena; /* NULL: reference loop */
     uint64_t bytes;
     uint32_t root_link;

@@ -83,6 +83,9 @@ void facet_gfx12_loop_after_stack(struct facet_gfx12_trace_state *t,
         loop->node = facet_gfx12_id_kind(previous) == FACET_GFX12_KIND_PRIMITIVE
                          ? loop->parent
                          : stored_parent(t, previous);
+        /* The root of the ray has no parent, and the walk ends there. */
+        t->stats->lost_walks += facet_gfx12_id_kind(loop->node) != FACET_GFX12_KIND_BOX &&
+                                !(previous == t->query->root && t->base == t->tlas_base);
     }
     if (loop->stack >> 31 != 0) {
         facet_gfx12_trace_enter_tlas(t);

@@ -378,6 +378,7 @@ static void visit_core(struct facet_gfx12_core *c, struct facet_state_io *io)
     facet_state_u64(io, &c->stats.primitives);
     facet_state_u64(io, &c->stats.instances);
     facet_state_u64(io, &c->stats.walk_backs);
+    facet_state_u32(io, &c->stats.lost_walks);
 }
 
 static void visit_machine(struct facet_gfx12_machine *m, struct facet_state_io *io)

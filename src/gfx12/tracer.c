@@ -61,7 +61,8 @@ enum facet_status facet_gfx12_tracer_create(const struct facet_gfx12_unit *unit,
     tracer->root = options->root != 0 ? options->root : FACET_GFX12_ROOT;
     tracer->path = path;
     tracer->one_by_one = options->one_by_one;
-    if (path != FACET_GFX12_PATH_REFERENCE) {
+    tracer->stack = options->stack;
+    if (path != FACET_GFX12_PATH_REFERENCE && options->stack == 0) {
         status = facet_gfx12_fast_decode(tracer, options->max_bytes, err);
     }
     if (status != FACET_OK) {
@@ -103,6 +104,9 @@ enum facet_status facet_gfx12_tracer_trace(const facet_gfx12_tracer *tracer,
                                            struct facet_gfx12_stats *stats,
                                            struct facet_error *err)
 {
+    if (tracer->stack != 0) {
+        return facet_gfx12_trace_lds(&tracer->unit, query, tracer->stack, hit, stats, err);
+    }
     if (!is_fast(tracer, query)) {
         return facet_gfx12_trace(&tracer->unit, query, hit, stats, err);
     }
@@ -149,6 +153,7 @@ static void add_stats(struct facet_gfx12_stats *sum, const struct facet_gfx12_st
     sum->walk_backs += s->walk_backs;
     sum->pushes += s->pushes;
     sum->max_depth = s->max_depth > sum->max_depth ? s->max_depth : sum->max_depth;
+    sum->lost_walks += s->lost_walks;
 }
 
 /* Returns how many rays were traced; fewer than there are when the last of them failed. */

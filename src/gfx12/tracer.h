@@ -32,6 +32,9 @@ struct facet_gfx12_tracer_options {
         max_bytes; /* for decoded nodes; 0: no limit but memory. Beyond it: the reference loop */
     enum facet_gfx12_tracer_path path;
     bool one_by_one; /* no packets of rays: the same results, for measurements */
+    /* 8..31: the hardware-style loop of 11.4 with so many entries of LDS for every ray, walking
+     * back through parents after an overflow; there is no fast way for it. 0: as many as needed. */
+    uint8_t stack;
 };
 
 /* Copies the unit, not the image. `options` may be NULL: structure at the image's address, root 5.

@@ -159,4 +159,80 @@ def damaged_images_end():
             check(result.returncode in (0, 2), "exit code %d" % result.returncode)
 
 
+def soup(folder, triangles):
+    """Triangles in one another's way, so that stacks get deep."""
+    rng = random.Random(11)
+    path = os.path.join(folder, "soup.obj")
+    with open(path, "w", encoding="utf-8") as f:
+        for _ in range(triangles):
+            middle = [rng.uniform(-1, 1) for _ in range(3)]
+            for _ in range(3):
+                f.write("v %f %f %f\n" % tuple(x + rng.gauss(0, .3) for x in middle))
+        for i in range(triangles):
+            f.write(f"f {3 * i + 1} {3 * i + 2} {3 * i + 3}\n")
+    return path
+
+
+@case("G12-264")
+def a_short_stack_walks_back_to_the_same_hits():
+    rng = random.Random(3)
+    rays = [[rng.uniform(-2, 2) for _ in range(3)] + [0] + [rng.gauss(0, 1) for _ in range(3)] + [math.inf]
+            for _ in range(2000)]
+    with tempfile.TemporaryDirectory() as folder:
+        image = built(folder, soup(folder, 600))
+        want, _ = trace(folder, image, rays)
+        check(sum(hit[7] & 1 for hit in want) > 500, "enough hits")
+        walks = []
+        for entries in (8, 9, 16, 31):
+            for threads in (1, 3):
+                hits, text = trace(folder, image, rays, "--stack", entries, "--threads", threads, "--json")
+                data = json.loads(text)
+                check_eq(hits, want, f"{entries} entries")
+                check_eq((data["lost_walks"], data["stack_pushes"]), (0, 0))
+            walks.append(data["walk_backs"])
+        check(walks[0] > walks[1] > walks[2] >= walks[3] and walks[0] > 1000, f"walks back: {walks}")
+        _, text = trace(folder, image, rays[:1], "--stack", 8, "--stats")
+        check("stack            8 entries, " in text, text)
+
+
+@case()
+def a_walk_back_without_a_parent_is_told():
+    rng = random.Random(3)
+    rays = [[rng.uniform(-2, 2) for _ in range(3)] + [0] + [rng.gauss(0, 1) for _ in range(3)] + [math.inf]
+            for _ in range(200)]
+    with tempfile.TemporaryDirectory() as folder:
+        image = built(folder, soup(folder, 600))
+        walk = json.loads(facet("bvh", "dump", image, "--json").stdout)
+        with open(image, "rb") as f:
+            good = bytearray(f.read())
+        for node in walk["nodes"]:
+            if node["kind"] == "box":
+                offset = int(node["offset"], 16)
+                good[offset + 8:offset + 12] = b"\xff\xff\xff\xff"
+        broken = os.path.join(folder, "broken.gfx12")
+        with open(broken, "wb") as f:
+            f.write(good)
+        source = os.path.join(folder, "rays.bin")
+        with open(source, "wb") as f:
+            for ray in rays:
+                f.write(struct.pack("<8f", *ray))
+        done = facet("bvh", "trace", broken, "--rays", source, "-o", os.path.join(folder, "hits.bin"),
+                     "--stack", 8, "--json")
+        check_eq(done.returncode, 1, "exit code")
+        check(json.loads(done.stdout)["lost_walks"] > 10, done.stdout)
+        check("names no box as its parent" in done.stderr, done.stderr)
+        done = facet("bvh", "trace", broken, "--rays", source, "-o", os.path.join(folder, "hits.bin"))
+        check_eq(done.returncode, 0, "without --stack parents do not matter")
+
+
+@case()
+def stacks_of_other_sizes_are_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        image = built(folder, CUBE)
+        for entries in ("7", "32", "x"):
+            done = facet("bvh", "trace", image, "--rays", image, "-o", os.path.join(folder, "h"), "--stack", entries)
+            check_eq(done.returncode, 2, entries)
+            check("--stack" in done.stderr and "8 to 31" in done.stderr, done.stderr)
+
+
 main("bvh_trace")
