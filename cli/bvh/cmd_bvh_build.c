@@ -147,7 +147,8 @@ static bool read_options(const struct cli_args *args,
     const char *quality = cli_value(args, "quality");
     uint64_t range = 0;
 
-    *options = (struct facet_gfx12_build_options){.obb = cli_given(args, "obb")};
+    *options = (struct facet_gfx12_build_options){.obb = cli_given(args, "obb"),
+                                                  .allow_update = cli_given(args, "allow-update")};
     if (!cli_number(args, "prim-range", 1, 16, &range) ||
         !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, threads) ||
         !session_bvh_address(args, "base", &options->base)) {
@@ -233,6 +234,7 @@ static const struct cli_option build_options[] = {
                         "bytes of the contract's "
                         "own encoder (default fast)"},
     {"obb", 0, NULL, "give box nodes oriented boxes where they are tighter"},
+    {"allow-update", 0, NULL, "primitive nodes with room for any motion (facet bvh update)"},
     {"aabbs", 0, "FILE", "JSON file with procedural boxes, one more bottom level"},
     {"base", 0, "ADDR", "address of the image in memory, a multiple of 64 (default 0)"},
     {"ew", 0, "8|16|32", CLI_GROUP("XPHMG_RT") "bits of a number (default 32)"},
@@ -264,6 +266,11 @@ const struct cli_command cli_cmd_bvh_build = {
         "has no inverse. Any other shapes of the scene that are not in the image (points, lines, "
         "animations, unknown extensions) are reported on standard error; --quiet silences the "
         "report, --json has it as left_out.\n\n"
+        "With --allow-update every corner of a triangle has a place of its own with its 32 bits "
+        "per "
+        "axis, so `facet bvh update` can move the triangles anywhere; such images are about two "
+        "and a half times as large. Triangles with two equal corners are kept, since they may "
+        "grow.\n\n"
         "The boxes file is {\"aabbs\": [{\"min\": [x, y, z], \"max\": [x, y, z]}, ...]}; each "
         "box may have \"geometry\", \"primitive\" (its number by default) and \"opaque\".\n\n"
         "With --format xphmg4 or xphmg8 the result is a heap of BVHNode4 or BVHNode8 tiles and a "
@@ -272,6 +279,7 @@ const struct cli_command cli_cmd_bvh_build = {
         "first by 2^-20 of the extent of scene and ray origins, as the contract requires.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality high --json\n"
+                "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --allow-update\n"
                 "facet bvh build --aabbs examples/gfx12/boxes.json -o boxes.gfx12\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.tiles --format xphmg4 --ew 16\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.tiles --format xphmg8 --ew 8 "

@@ -25,6 +25,31 @@ sah_of(const struct facet_gfx12_view *view, double *sah, struct facet_error *err
     return status;
 }
 
+/* By how much a ray costs more than before. */
+static double growth(double before, double after)
+{
+    return before > 0 ? after / before - 1 : 0;
+}
+
+static enum facet_status refit(const struct facet_gfx12_view *view,
+                               const struct facet_bvh_scene_input *scene,
+                               unsigned threads,
+                               struct facet_gfx12_image *out,
+                               struct facet_error *err)
+{
+    facet_pool *pool;
+    enum facet_status status = facet_pool_create(threads, &pool, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    *out = (struct facet_gfx12_image){malloc((size_t)view->size), view->size};
+    status = out->bytes != NULL ? facet_gfx12_refit(view, scene, pool, out->bytes, err)
+                                : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the refit");
+    facet_pool_destroy(pool);
+    return status;
+}
+
 static int run_update(const struct cli_args *args)
 {
     const char *scene = cli_value(args, "scene"), *aabbs = cli_value(args, "aabbs");
@@ -35,6 +60,7 @@ static int run_update(const struct cli_args *args)
     struct session_bvh file;
     json_t *left_out = NULL;
     double before = 0, after = 0;
+    uint64_t threads = 0;
     enum facet_status status;
 
     if (output == NULL || (scene == NULL && aabbs == NULL)) {
@@ -44,7 +70,8 @@ static int run_update(const struct cli_args *args)
         return cli_bad(args, "--json and -o - both write to standard output");
     }
     /* The image itself may be replaced by its successor. */
-    if (cli_would_replace(args, output, scene, "the scene") ||
+    if (!cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
+        cli_would_replace(args, output, scene, "the scene") ||
         cli_would_replace(args, output, aabbs, "the file of boxes") ||
         !session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
@@ -67,7 +94,7 @@ static int run_update(const struct cli_args *args)
     }
     status = bvh_scene_read(args, scene, aabbs, &input, &left_out, &err);
     if (status == FACET_OK &&
-        (status = facet_gfx12_refit(&file.view, &input.scene, &image, &err)) != FACET_OK) {
+        (status = refit(&file.view, &input.scene, (unsigned)threads, &image, &err)) != FACET_OK) {
         (void)facet_fail_in(&err, file.name);
     }
     if (status == FACET_OK) {
@@ -89,19 +116,24 @@ static int run_update(const struct cli_args *args)
     }
     if (args->json) {
         return cli_print_json(args,
-                              json_pack("{s:I, s:f, s:f, s:o}",
+                              json_pack("{s:I, s:f, s:f, s:f, s:o}",
                                         "bytes",
                                         (json_int_t)image.size,
                                         "sah_before",
                                         before,
                                         "sah_after",
                                         after,
+                                        "sah_growth",
+                                        growth(before, after),
                                         "left_out",
                                         left_out));
     }
     json_decref(left_out);
     if (strcmp(output, "-") != 0) {
-        printf("SAH cost  %.2f before, %.2f after\n", before, after);
+        printf("SAH cost  %.2f before, %.2f after (%+.1f %%)\n",
+               before,
+               after,
+               100 * growth(before, after));
     }
     return CLI_OK;
 }
@@ -111,6 +143,7 @@ static const struct cli_option update_options[] = {
     {"aabbs", 0, "FILE", "JSON file with the new procedural boxes"},
     {"reach", 0, "R", "tiles: rays start inside [-R, R] (default: within the scene's size of it)"},
     {"output", 'o', "FILE", "the image to write"},
+    {"threads", 0, "N", "host threads (default 0: all processors)"},
     SESSION_BVH_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
@@ -122,16 +155,20 @@ const struct cli_command cli_cmd_bvh_update = {
     .details =
         "Keeps the tree of an image that `facet bvh build` made and rewrites its boxes, "
         "vertices, flags and instance matrices from a scene with the same meshes and instances. "
-        "Oriented boxes become axis aligned. When moved vertices no longer fit their primitive "
-        "node the command says so, and the image must be rebuilt; when the SAH cost has grown "
-        "much, it should be. An image in segments is written as such: FILE is the segment that "
-        "rays "
-        "start in, FILE.0xADDR each of the others.\n\n"
+        "Oriented boxes become axis aligned. An image that was built with --allow-update takes any "
+        "motion; in others the moved vertices may no longer fit their compressed primitive node, "
+        "and the command says so. The SAH cost before and after shows how much of the tree's "
+        "quality the motion took: when it has grown much, build anew. Threads never change the "
+        "bytes. An image in segments is written as such: FILE is the segment that rays start in, "
+        "FILE.0xADDR each of the others.\n\n"
         "BVH images of XPHMG_RT are recognized by their header. Their number format stays too: "
         "positions outside its range need a new image. Boxes are grown as `facet bvh build` "
         "grows them, and not by less than before.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh update cube.gfx12 --scene examples/gfx12/cube-moved.obj -o moved.gfx12\n"
+                "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --allow-update\n"
+                "facet bvh update cube.gfx12 --scene examples/gfx12/cube-moved.obj -o moved.gfx12 "
+                "--json\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.tiles --format xphmg4\n"
                 "facet bvh update cube.tiles --scene examples/gfx12/cube-moved.obj -o moved.tiles",
     .options = update_options,

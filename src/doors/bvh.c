@@ -418,15 +418,20 @@ static enum facet_status refit_gfx12(const facet_bvh *bvh,
                                      struct facet_error *err)
 {
     const struct facet_gfx12_view view = view_of(bvh);
-    struct facet_gfx12_image image = {0};
+    uint8_t *bytes = malloc(bvh->size);
     struct input in;
     enum facet_status status = input_make(scene, &in, err);
 
     if (status == FACET_OK) {
-        status = facet_gfx12_refit(&view, &in.scene, &image, err);
+        status = bytes != NULL ? facet_gfx12_refit(&view, &in.scene, NULL, bytes, err)
+                               : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the refit");
     }
     input_free(&in);
-    return status == FACET_OK ? wrap(bvh->format, image.bytes, image.size, out, err) : status;
+    if (status != FACET_OK) {
+        free(bytes);
+        return status;
+    }
+    return wrap(bvh->format, bytes, bvh->size, out, err);
 }
 
 static enum facet_status refit_rt(const facet_bvh *bvh,

@@ -424,10 +424,12 @@ TEST(moved_nodes_differ_in_their_offsets_alone, "")
 static struct facet_gfx12_image refit(const struct facet_gfx12_image *image, const struct scene *s)
 {
     struct facet_gfx12_view view = view_of(image);
-    struct facet_gfx12_image out;
+    struct facet_gfx12_image out = {malloc(image->size), image->size};
     struct facet_error err = {0};
 
-    CHECK_MSG(facet_gfx12_refit(&view, &s->input, &out, &err) == FACET_OK, "%s", err.message);
+    CHECK_MSG(facet_gfx12_refit(&view, &s->input, NULL, out.bytes, &err) == FACET_OK,
+              "%s",
+              err.message);
     return out;
 }
 
@@ -490,12 +492,12 @@ static void check_no_refit(const struct facet_gfx12_image *image,
                            const char *words)
 {
     struct facet_gfx12_view view = view_of(image);
-    struct facet_gfx12_image out;
+    uint8_t *out = malloc(image->size);
     struct facet_error err = {0};
 
-    CHECK_EQ(facet_gfx12_refit(&view, &s->input, &out, &err), expected);
+    CHECK_EQ(facet_gfx12_refit(&view, &s->input, NULL, out, &err), expected);
     CHECK_MSG(strstr(err.message, words) != NULL, "%s", err.message);
-    CHECK(out.bytes == NULL);
+    free(out);
 }
 
 TEST(refit_refuses_another_scene, "")
@@ -629,16 +631,14 @@ TEST(no_memory_is_an_error, "")
     dump_json(&view, &text);
     for (int job = 0; job < 2; job++) {
         for (long good = 0;; good++) {
-            struct facet_gfx12_image out = {NULL, 0};
             struct collected c = {0};
             uint64_t count;
             enum facet_status status;
 
             failing_alloc_after(good);
-            status = job == 0 ? facet_gfx12_refit(&view, &s.input, &out, NULL)
+            status = job == 0 ? facet_gfx12_refit(&view, &s.input, NULL, image.bytes, NULL)
                               : facet_gfx12_diff(&view, &view, collect, &c, &count, NULL);
             failing_alloc_after(-1);
-            free(out.bytes);
             if (status == FACET_OK) {
                 break;
             }

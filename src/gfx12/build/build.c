@@ -68,6 +68,7 @@ struct item_job {
     const struct facet_bvh_triangle *triangles;
     struct facet_bvh_item *items;
     struct item_chunk *chunks;
+    bool keep_degenerate;
 };
 
 static enum facet_status
@@ -111,7 +112,7 @@ static void chunk_items(void *context, size_t begin, size_t end)
             chunk.refused = (uint32_t)i;
             break;
         }
-        if (is_degenerate(t)) {
+        if (!job->keep_degenerate && is_degenerate(t)) {
             chunk.degenerate++;
             continue;
         }
@@ -137,7 +138,8 @@ static enum facet_status triangle_items(const struct facet_bvh_blas_input *input
                                         struct facet_error *err)
 {
     const size_t chunks = ((size_t)input->triangle_count + CHUNK - 1) / CHUNK;
-    struct item_job job = {.triangles = input->triangles, .items = level->items};
+    struct item_job job = {
+        .triangles = input->triangles, .items = level->items, .keep_degenerate = level->updatable};
     enum facet_status status = FACET_OK;
 
     job.chunks = malloc((chunks + 1) * sizeof *job.chunks);
@@ -525,8 +527,10 @@ static enum facet_status plan_bottom(const struct facet_bvh_blas_input *input,
 {
     enum facet_status status;
 
-    *level = (struct facet_level){
-        .kind = FACET_LEVEL_TRIANGLES, .triangles = input->triangles, .aabbs = input->aabbs};
+    *level = (struct facet_level){.kind = FACET_LEVEL_TRIANGLES,
+                                  .triangles = input->triangles,
+                                  .aabbs = input->aabbs,
+                                  .updatable = options->allow_update};
     if (input->triangle_count != 0 && input->aabb_count != 0) {
         return facet_fail(
             err, FACET_ERR_INPUT, 0, "a BLAS holds triangles or procedural boxes, not both");

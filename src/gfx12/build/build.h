@@ -17,6 +17,7 @@
 struct facet_gfx12_build_options {
     enum facet_bvh_quality quality;
     bool obb;            /* oriented boxes, section 12.7 */
+    bool allow_update;   /* primitive nodes with room for any motion (R-G12-94, refit.h) */
     uint32_t prim_range; /* most triangles of a leaf, 1..16; 0 = 2 for `contract`, else 8 */
     uint64_t base;       /* address of the image, a multiple of 64 below 2^48 */
 };
@@ -26,7 +27,7 @@ struct facet_gfx12_build_report {
     uint64_t triangles;  /* encoded, over all bottom-level structures */
     uint64_t aabbs;      /* encoded */
     uint64_t inactive;   /* dropped: NaN in the first coordinate */
-    uint64_t degenerate; /* dropped: two equal vertices */
+    uint64_t degenerate; /* dropped: two equal vertices; kept where they may move apart */
 };
 
 /* The whole image. `progress` counts primitives (twice with `obb`: the oriented boxes are a second

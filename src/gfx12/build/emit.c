@@ -173,7 +173,8 @@ static void pack_chunk(void *context, size_t begin, size_t end)
         return;
     }
     /* One box node has nobody to share with: then the smallest nodes, as the contract has it. */
-    chunk->packer = facet_gfx12_packer_create(e->level->shared && e->level->wide.count > 1);
+    chunk->packer = facet_gfx12_packer_create(e->level->shared && e->level->wide.count > 1,
+                                              e->level->updatable);
     chunk->failed = chunk->packer == NULL;
     for (size_t w = begin; w < end && !chunk->failed; w++) {
         if (w + 2 < end) {

@@ -45,6 +45,7 @@ struct facet_level {
     struct facet_bvh_item *spare;    /* room for as many items, or NULL */
     struct facet_pair_item *pairs;   /* item.id is an index here; NULL: of the triangles */
     bool shared;                     /* pack across box nodes */
+    bool updatable;                  /* nodes with room for any motion */
     struct facet_progress *progress; /* may be NULL */
     struct facet_bvh2 tree;
     struct facet_wide wide;

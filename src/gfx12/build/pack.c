@@ -29,7 +29,7 @@ struct summary {
 };
 
 struct facet_packer {
-    bool shared;
+    bool shared, updatable;
     struct facet_pack_node open;
     /* finished nodes */
     uint8_t *nodes;
@@ -45,13 +45,14 @@ struct facet_packer {
     struct summary range[FACET_PACK_MAX_RANGES];
 };
 
-facet_packer *facet_gfx12_packer_create(bool shared)
+facet_packer *facet_gfx12_packer_create(bool shared, bool updatable)
 {
     facet_packer *p = calloc(1, sizeof *p);
 
     if (p != NULL) {
         p->shared = shared;
-        facet_gfx12_pack_node_clear(&p->open);
+        p->updatable = updatable;
+        facet_gfx12_pack_node_clear(&p->open, updatable);
     }
     return p;
 }
@@ -85,7 +86,7 @@ static bool close_node(facet_packer *p)
     }
     facet_gfx12_pack_node_write(&p->open, p->nodes + (size_t)p->node_count * 128);
     p->node_count++;
-    facet_gfx12_pack_node_clear(&p->open);
+    facet_gfx12_pack_node_clear(&p->open, p->updatable);
     return true;
 }
 
@@ -111,12 +112,12 @@ static struct facet_pack_place next_place(const facet_packer *p, unsigned range)
     return (struct facet_pack_place){p->node_count, (uint8_t)p->open.bits.pairs, (uint8_t)range};
 }
 
-/* ---- shared mode ---- */
+/* ---- shared mode, and updatable nodes ---- */
 
-static bool add_shared(facet_packer *p,
-                       const struct facet_pack_range *ranges,
-                       unsigned count,
-                       struct facet_pack_place *place)
+static bool add_first_fit(facet_packer *p,
+                          const struct facet_pack_range *ranges,
+                          unsigned count,
+                          struct facet_pack_place *place)
 {
     for (unsigned r = 0; r < count; r++) {
         place[r] = next_place(p, r);
@@ -202,6 +203,7 @@ summary_join(struct summary *out, const struct summary *a, const struct summary 
     out->bits.primitive_any = a->bits.primitive_any | b->bits.primitive_any;
     out->bits.primitive_all = a->bits.primitive_all & b->bits.primitive_all;
     out->bits.pairs = a->bits.pairs + b->bits.pairs;
+    out->bits.updatable = false;
 }
 
 static void summary_of_open(facet_packer *p)
@@ -306,7 +308,12 @@ bool facet_gfx12_packer_add(facet_packer *p,
                             unsigned count,
                             struct facet_pack_place *place)
 {
-    return p->shared ? add_shared(p, ranges, count, place) : add_plain(p, ranges, count, place);
+    if (p->shared) {
+        return add_first_fit(p, ranges, count, place);
+    }
+    /* Which range is smallest does not matter where no two can share anything. */
+    return p->updatable ? add_first_fit(p, ranges, count, place) && close_node(p)
+                        : add_plain(p, ranges, count, place);
 }
 
 bool facet_gfx12_packer_finish(facet_packer *p, const uint8_t **nodes, uint32_t *node_count)

@@ -4,7 +4,10 @@
  * A packer works through the box nodes of one chunk and appends nodes to its own buffer. In the
  * plain mode a node never serves two box nodes, as section 12.4 says. In the shared mode the last
  * node of a box stays open for the next one: child offsets may point at the same node as long as
- * the pairs differ, and the image gets smaller by a third. */
+ * the pairs differ, and the image gets smaller by a third.
+ *
+ * Nodes of an updatable image hold whatever positions their triangles move to: corners are neither
+ * shared nor compressed (R-G12-94). */
 #ifndef FACET_GFX12_BUILD_PACK_H
 #define FACET_GFX12_BUILD_PACK_H
 
@@ -31,7 +34,7 @@ struct facet_pack_place {
     uint8_t range; /* which of the ranges */
 };
 
-facet_packer *facet_gfx12_packer_create(bool shared);
+facet_packer *facet_gfx12_packer_create(bool shared, bool updatable);
 void facet_gfx12_packer_destroy(facet_packer *packer);
 
 /* Packs the ranges of one box node; place[] is in the order in which they were appended. Returns

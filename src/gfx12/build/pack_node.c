@@ -35,9 +35,9 @@ static struct layout make_layout(const struct facet_pack_bits *b,
     unsigned per_vertex = 0, prefixes = 0;
     struct layout l;
 
-    l.tz = facet_ctz32(z) > 31 ? 31 : facet_ctz32(z);
+    l.tz = b->updatable ? 0 : facet_ctz32(z) > 31 ? 31 : facet_ctz32(z);
     for (int k = 0; k < 3; k++) {
-        unsigned same = 32 - bit_length(b->any[k] & ~b->all[k]);
+        unsigned same = b->updatable ? 0 : 32 - bit_length(b->any[k] & ~b->all[k]);
 
         l.prefix[k] = same < 31 - l.tz ? same : 31 - l.tz;
         l.vb[k] = 32 - l.tz - l.prefix[k];
@@ -68,9 +68,10 @@ bool facet_gfx12_pack_bits_fit(const struct facet_pack_bits *bits, unsigned size
 
 /* ---- filling ---- */
 
-void facet_gfx12_pack_node_clear(struct facet_pack_node *node)
+void facet_gfx12_pack_node_clear(struct facet_pack_node *node, bool updatable)
 {
     facet_gfx12_pack_bits_clear(&node->bits);
+    node->bits.updatable = updatable;
     memset(node->number, 0, sizeof node->number);
 }
 
@@ -93,7 +94,7 @@ static uint8_t vertex_number(struct facet_pack_node *node, const float vertex[3]
     uint32_t number;
 
     memcpy(xyz, vertex, sizeof xyz);
-    for (uint32_t i = 0; i < count; i += 4) {
+    for (uint32_t i = 0; i < count && !node->bits.updatable; i += 4) {
         found |= load_four(&node->number[i]) & (four)(load_four(&node->xyz[0][i]) == xyz[0]) &
                  (four)(load_four(&node->xyz[1][i]) == xyz[1]) &
                  (four)(load_four(&node->xyz[2][i]) == xyz[2]);

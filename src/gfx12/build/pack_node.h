@@ -19,6 +19,7 @@ struct facet_pack_bits {
     uint32_t geometry_any, geometry_all;
     uint32_t primitive_any, primitive_all;
     uint32_t pairs, vertices;
+    bool updatable; /* every corner has 32 bits per axis and a place of its own (R-G12-94) */
 };
 
 static inline void facet_gfx12_pack_bits_clear(struct facet_pack_bits *b)
@@ -68,7 +69,7 @@ struct facet_pack_node {
     struct facet_pack_pair pair[FACET_PACK_NODE_PAIRS];
 };
 
-void facet_gfx12_pack_node_clear(struct facet_pack_node *node);
+void facet_gfx12_pack_node_clear(struct facet_pack_node *node, bool updatable);
 /* Adds one or two triangles as a pair, whether or not the node has room for it; false when it
  * certainly has none. `second` may be NULL. */
 bool facet_gfx12_pack_node_pair(struct facet_pack_node *node,

@@ -1,135 +1,111 @@
-/* Children first, so that every box is joined from finished ones. */
+/* Three passes: primitive nodes in any order, the boxes of the bottom levels from the deepest up,
+ * then the top level, where every box is joined from finished ones. */
 #include "gfx12/build/refit.h"
 
+#include "base/bits.h"
+#include "base/large.h"
 #include "gfx12/build/level.h"
-#include "gfx12/build/pack_node.h"
+#include "gfx12/build/raw_node.h"
+#include "gfx12/build/refit_prim.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define CHUNK 1024 /* nodes */
+
 /* What a node covers now. */
 struct covered {
-    float lo[3], hi[3];
+    _Alignas(16) float lo[4], hi[4];
     uint8_t promises, mask;
     bool empty;
+    uint32_t depth; /* below the root of its BLAS */
 };
 
-/* (geometry, primitive) of the primitives of one BLAS, sorted. */
-struct key {
-    uint64_t id;
-    uint32_t index;
-};
-
-struct blas {
-    uint64_t base; /* address */
-    struct key *keys;
-    uint32_t count;
+struct instance {
+    uint32_t node;
+    uint32_t root;  /* of its BLAS */
+    uint32_t index; /* in the scene */
+    uint64_t base;  /* of its BLAS */
+    uint32_t user_data;
+    uint32_t matrix[12];
 };
 
 struct refit {
     const struct facet_gfx12_view *view;
     const struct facet_bvh_scene_input *scene;
     struct facet_gfx12_walk walk;
+    uint32_t root;
     struct covered *covered;
-    struct blas *blas;
+    struct facet_refit_blas *blas;
     uint32_t blas_count;
+    struct instance *instances, *moved; /* of the image by node, and of the scene */
+    uint32_t *nodes; /* primitive nodes from the front, boxes of bottom levels up to the end */
+    uint32_t primitive_count, box_count, top_count;
     uint8_t *bytes;
-    struct facet_error *err;
 };
 
-static enum facet_status mismatch(struct refit *r, uint64_t at, const char *what)
+/* The walk ends with the root. */
+static uint64_t top_base(const struct refit *r)
 {
-    return facet_fail(r->err,
-                      FACET_ERR_INPUT,
-                      at,
-                      "the image does not belong to this scene: at 0x%llx %s",
-                      (unsigned long long)at,
-                      what);
+    return r->walk.nodes[r->root].level_base;
+}
+
+static enum facet_status no_memory(struct facet_error *err)
+{
+    return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the refit");
 }
 
 /* ---- matching ---- */
 
-static int compare_keys(const void *a, const void *b)
-{
-    const struct key *x = a, *y = b;
-
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
 static int compare_blas(const void *a, const void *b)
 {
-    const struct blas *x = a, *y = b;
+    const struct facet_refit_blas *x = a, *y = b;
 
     return x->base < y->base ? -1 : x->base > y->base;
 }
 
-static bool make_keys(struct blas *blas, const struct facet_bvh_blas_input *in)
+static const struct facet_refit_blas *find_blas(const struct refit *r, uint64_t base)
 {
-    blas->count = in->triangle_count + in->aabb_count;
-    blas->keys = malloc(((size_t)blas->count + 1) * sizeof *blas->keys);
-    if (blas->keys == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < blas->count; i++) {
-        uint32_t geometry = in->aabb_count != 0 ? in->aabbs[i].geometry : in->triangles[i].geometry;
-        uint32_t primitive =
-            in->aabb_count != 0 ? in->aabbs[i].primitive : in->triangles[i].primitive;
-
-        blas->keys[i] = (struct key){(uint64_t)geometry << 32 | primitive, i};
-    }
-    qsort(blas->keys, blas->count, sizeof *blas->keys, compare_keys);
-    return true;
-}
-
-static bool
-find_primitive(const struct blas *blas, uint32_t geometry, uint32_t primitive, uint32_t *index)
-{
-    struct key wanted = {(uint64_t)geometry << 32 | primitive, 0};
-    const struct key *found =
-        bsearch(&wanted, blas->keys, blas->count, sizeof *blas->keys, compare_keys);
-
-    if (found != NULL) {
-        *index = found->index;
-    }
-    return found != NULL;
-}
-
-static struct blas *find_blas(struct refit *r, uint64_t base)
-{
-    struct blas wanted = {.base = base};
+    const struct facet_refit_blas wanted = {.base = base};
 
     return bsearch(&wanted, r->blas, r->blas_count, sizeof *r->blas, compare_blas);
 }
 
-/* One entry per level base below an instance; an image without instances is one BLAS. */
-static enum facet_status match_levels(struct refit *r)
+static bool is_root(const struct refit *r, uint32_t node)
 {
+    const uint32_t parent = r->walk.nodes[node].parent;
+
+    return parent == FACET_GFX12_NO_NODE || r->walk.nodes[parent].kind == FACET_GFX12_KIND_INSTANCE;
+}
+
+/* One entry per level base below an instance; an image without instances is one BLAS. */
+static enum facet_status match_levels(struct refit *r, struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
     uint32_t found = 0;
 
     r->blas_count = r->scene->blas_count;
     r->blas = calloc((size_t)r->blas_count + 1, sizeof *r->blas);
     if (r->blas == NULL) {
-        return facet_fail(r->err, FACET_ERR_MEMORY, 0, "no memory for the refit");
+        return no_memory(err);
     }
     for (uint32_t i = 0; i < r->walk.reached; i++) {
-        uint32_t node = r->walk.order[i];
+        const uint32_t node = r->walk.order[i];
         const struct facet_gfx12_walk_node *n = &r->walk.nodes[node];
-        bool root = n->parent == FACET_GFX12_NO_NODE ||
-                    r->walk.nodes[n->parent].kind == FACET_GFX12_KIND_INSTANCE;
-        bool below_instance = root && n->parent != FACET_GFX12_NO_NODE;
+        const bool top = n->parent == FACET_GFX12_NO_NODE && r->scene->instance_count != 0;
 
-        if (!root || (!below_instance && r->scene->instance_count != 0)) {
+        if (!is_root(r, node) || top) {
             continue;
         }
         if (n->kind != FACET_GFX12_KIND_BOX || found == r->blas_count) {
-            return mismatch(
-                r, facet_gfx12_node_offset(node), "starts a BLAS that the scene does not have");
+            return facet_gfx12_refit_mismatch(
+                err, facet_gfx12_node_offset(node), "starts a BLAS that the scene does not have");
         }
         r->blas[found++].base = n->level_base;
     }
     if (found != r->blas_count) {
-        return facet_fail(r->err,
+        return facet_fail(err,
                           FACET_ERR_INPUT,
                           0,
                           "the image does not belong to this scene: it has %u BLASes, the scene %u",
@@ -137,101 +113,108 @@ static enum facet_status match_levels(struct refit *r)
                           r->blas_count);
     }
     qsort(r->blas, found, sizeof *r->blas, compare_blas);
-    for (uint32_t i = 0; i < found; i++) {
-        if (!make_keys(&r->blas[i], &r->scene->blas[i])) {
-            return facet_fail(r->err, FACET_ERR_MEMORY, 0, "no memory for the refit");
-        }
+    for (uint32_t i = 0; i < found && status == FACET_OK; i++) {
+        status = facet_gfx12_refit_match(&r->blas[i], &r->scene->blas[i], err);
     }
+    return status;
+}
+
+/* Any instance of the same mesh may take the place of another, since its node is written anew; by
+ * user data, and where that is the same by matrix, each finds itself if nothing has changed. */
+static int compare_instances(const void *a, const void *b)
+{
+    const struct instance *x = a, *y = b;
+
+    if (x->base != y->base) {
+        return x->base < y->base ? -1 : 1;
+    }
+    if (x->user_data != y->user_data) {
+        return x->user_data < y->user_data ? -1 : 1;
+    }
+    return memcmp(x->matrix, y->matrix, sizeof x->matrix);
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const struct instance *x = a, *y = b;
+
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static enum facet_status
+read_instance(const struct refit *r, uint32_t node, struct instance *out, struct facet_error *err)
+{
+    struct facet_gfx12_link links[8];
+    struct facet_gfx12_instance in;
+    const unsigned count = facet_gfx12_links(r->view, &r->walk, node, links);
+
+    if (count != 1 || r->walk.nodes[node].level_base != top_base(r)) {
+        return facet_gfx12_refit_mismatch(
+            err, facet_gfx12_node_offset(node), "is an instance of a kind that Facet never writes");
+    }
+    facet_gfx12_instance_decode(facet_gfx12_node_bytes(r->view, node), &in);
+    *out = (struct instance){
+        .node = node, .root = facet_gfx12_node_at(links[0].offset), .user_data = in.user_data};
+    out->base = r->walk.nodes[out->root].level_base;
+    memcpy(out->matrix, in.world_to_object, sizeof out->matrix);
     return FACET_OK;
 }
 
-/* ---- primitive nodes ---- */
-
-static enum facet_status refit_procedural(struct refit *r,
-                                          const struct blas *blas,
-                                          const struct facet_gfx12_prim *p,
-                                          uint32_t node)
+static enum facet_status match_instances(struct refit *r, struct facet_error *err)
 {
-    const struct facet_bvh_blas_input *in = &r->scene->blas[blas - r->blas];
-    uint32_t index;
+    const uint32_t count = r->scene->instance_count;
+    enum facet_status status = FACET_OK;
+    uint32_t found = 0;
 
-    if (in->aabb_count == 0 ||
-        !find_primitive(
-            blas, facet_gfx12_prim_geometry(p, 0), facet_gfx12_prim_primitive(p, 0), &index)) {
-        return mismatch(r, facet_gfx12_node_offset(node), "is a box that the scene does not have");
+    r->instances = malloc(((size_t)count + 1) * sizeof *r->instances);
+    r->moved = malloc(((size_t)count + 1) * sizeof *r->moved);
+    if (r->instances == NULL || r->moved == NULL) {
+        return no_memory(err);
     }
-    for (int k = 0; k < 3; k++) {
-        if (!(in->aabbs[index].min[k] <= in->aabbs[index].max[k]) ||
-            !isfinite(in->aabbs[index].min[k]) || !isfinite(in->aabbs[index].max[k])) {
-            return facet_fail(
-                r->err, FACET_ERR_INPUT, index, "box %u is inverted or not finite", index);
-        }
-    }
-    facet_gfx12_pack_aabb(&in->aabbs[index], r->bytes + facet_gfx12_node_offset(node));
-    return FACET_OK;
-}
+    for (uint32_t i = 0; i < r->walk.reached && status == FACET_OK; i++) {
+        const uint32_t node = r->walk.order[i];
 
-static bool finite_triangle(const struct facet_bvh_triangle *t)
-{
-    for (int i = 0; i < 9; i++) {
-        if (!isfinite((&t->vertex[0][0])[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static enum facet_status refit_prim(struct refit *r, uint32_t node)
-{
-    const struct facet_bvh_triangle *pair[8][2] = {{NULL, NULL}};
-    const struct blas *blas = find_blas(r, r->walk.nodes[node].level_base);
-    struct facet_pack_node packed;
-    struct facet_gfx12_prim p;
-    bool stop[8], room = true;
-    unsigned pairs;
-
-    if (blas == NULL) {
-        return mismatch(r, facet_gfx12_node_offset(node), "lies in no BLAS");
-    }
-    facet_gfx12_prim_decode(facet_gfx12_node_bytes(r->view, node), &p);
-    if (facet_gfx12_tri_procedural(&p.pair[0].tri[0])) {
-        return refit_procedural(r, blas, &p, node);
-    }
-    pairs = facet_gfx12_prim_pairs(&p.header);
-    for (unsigned t = 0; t < 2 * pairs; t++) {
-        const struct facet_bvh_blas_input *in = &r->scene->blas[blas - r->blas];
-        uint32_t index;
-
-        stop[t / 2] = p.pair[t / 2].prim_range_stop != 0;
-        if (t % 2 == 1 && facet_gfx12_tri_absent(&p.pair[t / 2].tri[1])) {
+        if (r->walk.nodes[node].kind != FACET_GFX12_KIND_INSTANCE) {
             continue;
         }
-        if (in->triangle_count == 0 || !find_primitive(blas,
-                                                       facet_gfx12_prim_geometry(&p, t),
-                                                       facet_gfx12_prim_primitive(&p, t),
-                                                       &index)) {
-            return mismatch(
-                r, facet_gfx12_node_offset(node), "is a triangle that the scene does not have");
+        if (found == count) {
+            return facet_gfx12_refit_mismatch(
+                err, facet_gfx12_node_offset(node), "is an instance that the scene does not have");
         }
-        pair[t / 2][t % 2] = &in->triangles[index];
-        if (!finite_triangle(&in->triangles[index])) {
-            return facet_fail(
-                r->err, FACET_ERR_INPUT, index, "triangle %u is no longer finite", index);
+        status = read_instance(r, node, &r->instances[found++], err);
+    }
+    if (status == FACET_OK && found != count) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          0,
+                          "the image does not belong to this scene: it has %u instances, the scene "
+                          "%u",
+                          found,
+                          count);
+    }
+    for (uint32_t i = 0; i < count && status == FACET_OK; i++) {
+        const struct facet_bvh_instance *in = &r->scene->instances[i];
+
+        r->moved[i] = (struct instance){.index = i,
+                                        .base = in->blas < r->blas_count ? r->blas[in->blas].base
+                                                                         : UINT64_MAX,
+                                        .user_data = in->user_data};
+        memcpy(r->moved[i].matrix, in->world_to_object, sizeof r->moved[i].matrix);
+    }
+    if (status != FACET_OK) {
+        return status;
+    }
+    qsort(r->instances, count, sizeof *r->instances, compare_instances);
+    qsort(r->moved, count, sizeof *r->moved, compare_instances);
+    for (uint32_t i = 0; i < count; i++) {
+        if (r->instances[i].base != r->moved[i].base) {
+            return facet_gfx12_refit_mismatch(err,
+                                              facet_gfx12_node_offset(r->instances[i].node),
+                                              "is an instance of another mesh");
         }
+        r->instances[i].index = r->moved[i].index;
     }
-    facet_gfx12_pack_node_clear(&packed);
-    for (unsigned i = 0; i < pairs && room; i++) {
-        room = facet_gfx12_pack_node_pair(&packed, pair[i][0], pair[i][1], stop[i]);
-    }
-    if (!room || !facet_gfx12_pack_node_fits(&packed)) {
-        return facet_fail(r->err,
-                          FACET_ERR_LIMIT,
-                          facet_gfx12_node_offset(node),
-                          "the primitive node at 0x%llx has no room for the moved vertices; build "
-                          "a new image",
-                          (unsigned long long)facet_gfx12_node_offset(node));
-    }
-    facet_gfx12_pack_node_write(&packed, r->bytes + facet_gfx12_node_offset(node));
+    qsort(r->instances, count, sizeof *r->instances, compare_nodes);
     return FACET_OK;
 }
 
@@ -239,25 +222,17 @@ static enum facet_status refit_prim(struct refit *r, uint32_t node)
 
 static void cover_nothing(struct covered *c)
 {
-    *c = (struct covered){.promises = 0xF, .empty = true};
+    *c = (struct covered){.promises = 0xF, .empty = true, .depth = c->depth};
 }
 
-static float min_exact(float a, float b)
+static void cover_bounds(struct covered *c, struct lanes lo, struct lanes hi)
 {
-    return a < b || (a == b && signbit(a)) ? a : b;
-}
-
-static float max_exact(float a, float b)
-{
-    return a > b || (a == b && !signbit(a)) ? a : b;
-}
-
-static void cover_point(struct covered *c, const float p[3])
-{
-    for (int k = 0; k < 3; k++) {
-        c->lo[k] = c->empty ? p[k] : min_exact(c->lo[k], p[k]);
-        c->hi[k] = c->empty ? p[k] : max_exact(c->hi[k], p[k]);
+    if (!c->empty) {
+        lo = lanes_min_exact(lanes_load(c->lo), lo);
+        hi = lanes_max_exact(lanes_load(c->hi), hi);
     }
+    lanes_store(c->lo, lo);
+    lanes_store(c->hi, hi);
     c->empty = false;
 }
 
@@ -266,9 +241,74 @@ static void cover_join(struct covered *c, const struct covered *o)
     c->promises &= o->promises;
     c->mask |= o->mask;
     if (!o->empty) {
-        cover_point(c, o->lo);
-        cover_point(c, o->hi);
+        cover_bounds(c, lanes_load(o->lo), lanes_load(o->hi));
     }
+}
+
+static uint8_t promises_of(bool opaque, bool procedural)
+{
+    return (uint8_t)((opaque ? FACET_GFX12_ONLY_OPAQUE : FACET_GFX12_ONLY_NON_OPAQUE) |
+                     (procedural ? FACET_GFX12_ONLY_PROCEDURAL : FACET_GFX12_ONLY_TRIANGLES));
+}
+
+static void cover_raw_pair(const uint8_t *node, uint32_t pair, struct covered *out)
+{
+    for (unsigned half = 0; half < 2; half++) {
+        const unsigned at = half == 0 ? 15 : 1;
+        const uint32_t numbers = pair >> (at + 2) & 0xFFF;
+        struct lanes v[3];
+
+        if (half == 1 && numbers == 0) {
+            continue;
+        }
+        for (unsigned c = 0; c < 3; c++) {
+            v[c] = facet_gfx12_raw_load(node, numbers >> 4 * c & 15);
+        }
+        cover_bounds(out,
+                     lanes_min_exact(lanes_min_exact(v[0], v[1]), v[2]),
+                     lanes_max_exact(lanes_max_exact(v[0], v[1]), v[2]));
+        out->promises &= promises_of((pair >> (at + 1) & 1) != 0, false);
+    }
+}
+
+static void cover_pair(const uint8_t *node, unsigned number, struct covered *out)
+{
+    struct facet_gfx12_pair p;
+
+    facet_gfx12_pair_decode(node, number, &p);
+    for (int t = 0; t < 2; t++) {
+        const struct facet_gfx12_pair_tri *tri = &p.desc.tri[t];
+        const bool procedural = facet_gfx12_tri_procedural(tri);
+        float corner[3][3];
+
+        if (t == 1 && facet_gfx12_tri_absent(tri)) {
+            continue;
+        }
+        memcpy(corner, p.vertex[t], sizeof corner);
+        if (procedural) {
+            struct facet_gfx12_prim prim;
+
+            facet_gfx12_prim_decode(node, &prim);
+            memcpy(corner, prim.aabb, sizeof prim.aabb);
+        }
+        for (int c = 0; c < (procedural ? 2 : 3); c++) {
+            struct lanes at = lanes_set(corner[c][0], corner[c][1], corner[c][2]);
+
+            cover_bounds(out, at, at);
+        }
+        out->promises &= promises_of(tri->opaque != 0, procedural);
+    }
+}
+
+/* Vertices 10 to 15 of a node of whole floats would lie behind its end. */
+static bool is_plain_raw(const uint8_t *node, uint32_t pair)
+{
+    bool plain = facet_gfx12_raw_node(node);
+
+    for (unsigned i = 0; i < 6; i++) {
+        plain = plain && (pair >> (3 + 14 * (i / 3) + 4 * (i % 3)) & 15) < 10;
+    }
+    return plain;
 }
 
 /* From the new bytes of the range's nodes. */
@@ -277,63 +317,72 @@ cover_range(const struct refit *r, const struct facet_gfx12_link *link, struct c
 {
     struct facet_gfx12_range range = facet_gfx12_range_start(r->view, link);
 
+    out->depth = 0;
     cover_nothing(out);
     out->mask = 0xFF;
     do {
         const uint8_t *node = r->bytes + facet_gfx12_node_offset(range.node);
-        struct facet_gfx12_pair p;
-        struct facet_gfx12_prim prim;
+        const uint32_t pair = facet_gfx12_raw_pair(node, range.pair);
 
-        facet_gfx12_pair_decode(node, range.pair, &p);
-        for (int t = 0; t < 2; t++) {
-            const struct facet_gfx12_pair_tri *tri = &p.desc.tri[t];
-            bool procedural = facet_gfx12_tri_procedural(tri);
-            float corner[3][3];
-
-            if (t == 1 && facet_gfx12_tri_absent(tri)) {
-                continue;
-            }
-            memcpy(corner, p.vertex[t], sizeof corner);
-            if (procedural) {
-                facet_gfx12_prim_decode(node, &prim);
-                memcpy(corner, prim.aabb, sizeof prim.aabb);
-            }
-            for (int c = 0; c < (procedural ? 2 : 3); c++) {
-                cover_point(out, corner[c]);
-            }
-            out->promises &=
-                (uint8_t)((tri->opaque ? FACET_GFX12_ONLY_OPAQUE : FACET_GFX12_ONLY_NON_OPAQUE) |
-                          (procedural ? FACET_GFX12_ONLY_PROCEDURAL : FACET_GFX12_ONLY_TRIANGLES));
+        if (is_plain_raw(node, pair)) {
+            cover_raw_pair(node, pair, out);
+        } else {
+            cover_pair(node, range.pair, out);
         }
     } while (facet_gfx12_range_next(&range));
 }
 
-static enum facet_status too_wide(struct refit *r, uint32_t node)
+static enum facet_status too_wide(uint32_t node, struct facet_error *err)
 {
-    return facet_fail(r->err,
+    return facet_fail(err,
                       FACET_ERR_INPUT,
                       facet_gfx12_node_offset(node),
                       "the scene is more than 2^127 wide, which the node at 0x%llx cannot hold",
                       (unsigned long long)facet_gfx12_node_offset(node));
 }
 
-static enum facet_status refit_box(struct refit *r, uint32_t node)
+/* What a refit changes of a box node: the grid, and the box, flags and mask of a child. */
+static void set_grid(uint8_t bytes[128], const struct facet_gfx12_box *box)
+{
+    const uint32_t kept = facet_load_le32(bytes + 24) & UINT32_C(0xFF000000);
+
+    for (int k = 0; k < 3; k++) {
+        facet_store_le32(bytes + 12 + 4 * k, box->origin[k]);
+    }
+    facet_store_le32(bytes + 24,
+                     kept | box->exponent[0] | (uint32_t)box->exponent[1] << 8 |
+                         (uint32_t)box->exponent[2] << 16);
+    facet_store_le32(bytes + 28, FACET_GFX12_OBB_NONE);
+}
+
+static void set_child(uint8_t *bytes, const struct facet_gfx12_child *c)
+{
+    const uint32_t unused = facet_load_le32(bytes) & UINT32_C(0xF0000000);
+    const uint32_t type_and_size = facet_load_le32(bytes + 8) & UINT32_C(0xFF000000);
+
+    facet_store_le32(
+        bytes, unused | c->min[0] | (uint32_t)c->min[1] << 12 | (uint32_t)c->cull_flags << 24);
+    facet_store_le32(bytes + 4,
+                     c->min[2] | (uint32_t)c->max[0] << 12 | (uint32_t)c->cull_mask << 24);
+    facet_store_le32(bytes + 8, type_and_size | c->max[1] | (uint32_t)c->max[2] << 12);
+}
+
+static enum facet_status refit_box(struct refit *r, uint32_t node, struct facet_error *err)
 {
     struct facet_gfx12_link links[8];
-    unsigned count = facet_gfx12_links(r->view, &r->walk, node, links);
+    const unsigned count = facet_gfx12_links(r->view, &r->walk, node, links);
     struct covered *own = &r->covered[node];
     struct covered below[8];
+    uint8_t *bytes = r->bytes + facet_gfx12_node_offset(node);
     struct facet_gfx12_box box;
     uint32_t lo[8][3], hi[8][3];
 
     cover_nothing(own);
     for (unsigned i = 0; i < count; i++) {
-        uint32_t target = facet_gfx12_node_at(links[i].offset);
-
         if (facet_gfx12_id_kind(links[i].id) == FACET_GFX12_KIND_PRIMITIVE) {
             cover_range(r, &links[i], &below[i]);
         } else {
-            below[i] = r->covered[target];
+            below[i] = r->covered[facet_gfx12_node_at(links[i].offset)];
         }
         cover_join(own, &below[i]);
         memcpy(lo[i], below[i].lo, sizeof lo[i]);
@@ -342,130 +391,276 @@ static enum facet_status refit_box(struct refit *r, uint32_t node)
     if (count == 0) {
         return FACET_OK; /* the root of an empty level */
     }
-    facet_gfx12_box_decode(facet_gfx12_node_bytes(r->view, node), &box);
-    box.obb_matrix_index = FACET_GFX12_OBB_NONE;
     if (!facet_gfx12_box_grid(&box, lo, hi, count)) {
-        return too_wide(r, node);
+        return too_wide(node, err);
     }
+    set_grid(bytes, &box);
     for (unsigned i = 0; i < count; i++) {
-        struct facet_gfx12_child *child = &box.child[links[i].slot];
+        struct facet_gfx12_child child = {.cull_flags = below[i].promises,
+                                          .cull_mask = below[i].mask};
 
-        child->cull_flags = below[i].promises;
-        child->cull_mask = below[i].mask;
-        facet_gfx12_quantize_child(lo[i], hi[i], box.origin, box.exponent, child);
+        facet_gfx12_quantize_child(lo[i], hi[i], box.origin, box.exponent, &child);
+        set_child(bytes + 32 + (size_t)12 * links[i].slot, &child);
     }
-    facet_gfx12_box_encode(&box, r->bytes + facet_gfx12_node_offset(node));
     return FACET_OK;
 }
 
-static enum facet_status refit_instance(struct refit *r, uint32_t node)
+static enum facet_status refit_instance(struct refit *r, uint32_t node, struct facet_error *err)
 {
-    struct facet_gfx12_link links[8];
-    unsigned count = facet_gfx12_links(r->view, &r->walk, node, links);
+    const struct instance wanted = {.node = node};
+    const struct instance *found = bsearch(
+        &wanted, r->instances, r->scene->instance_count, sizeof *r->instances, compare_nodes);
+    const struct facet_bvh_instance *moved = &r->scene->instances[found->index];
+    const struct covered *blas = &r->covered[found->root];
     struct covered *own = &r->covered[node];
     struct facet_gfx12_instance in;
-    const struct facet_bvh_instance *moved;
-    const struct covered *blas;
-    uint32_t target;
 
     facet_gfx12_instance_decode(facet_gfx12_node_bytes(r->view, node), &in);
-    if (in.user_data >= r->scene->instance_count || count != 1) {
-        return mismatch(
-            r, facet_gfx12_node_offset(node), "is an instance that the scene does not have");
-    }
-    moved = &r->scene->instances[in.user_data];
-    target = facet_gfx12_node_at(links[0].offset);
-    if (moved->blas >= r->blas_count ||
-        r->blas[moved->blas].base != r->walk.nodes[target].level_base) {
-        return mismatch(r, facet_gfx12_node_offset(node), "is an instance of another mesh");
-    }
-    blas = &r->covered[target];
     cover_nothing(own);
     own->empty = false;
     own->mask = moved->mask;
     own->promises = facet_gfx12_instance_promises(moved, blas->promises);
     if (!facet_gfx12_instance_bounds(moved, blas->lo, blas->hi, own->lo, own->hi)) {
-        return facet_fail(r->err,
+        return facet_fail(err,
                           FACET_ERR_INPUT,
-                          in.user_data,
+                          found->index,
                           "instance %u: world_to_object has no inverse",
-                          in.user_data);
+                          found->index);
     }
-    if (!facet_gfx12_instance_node(moved,
-                                   blas->lo,
-                                   blas->hi,
-                                   r->scene->blas[moved->blas].aabb_count != 0,
-                                   facet_gfx12_base_address(in.pointer),
-                                   in.parent,
-                                   r->bytes + facet_gfx12_node_offset(node))) {
-        return too_wide(r, node);
-    }
-    return FACET_OK;
+    return facet_gfx12_instance_node(moved,
+                                     blas->lo,
+                                     blas->hi,
+                                     r->scene->blas[moved->blas].aabb_count != 0,
+                                     facet_gfx12_base_address(in.pointer),
+                                     in.parent,
+                                     r->bytes + facet_gfx12_node_offset(node))
+               ? FACET_OK
+               : too_wide(node, err);
 }
 
-static enum facet_status refit_nodes(struct refit *r)
+static enum facet_status refit_primitive(struct refit *r, uint32_t node, struct facet_error *err)
 {
+    const struct facet_refit_blas *blas = find_blas(r, r->walk.nodes[node].level_base);
+
+    return blas != NULL
+               ? facet_gfx12_refit_prim(blas,
+                                        facet_gfx12_node_bytes(r->view, node),
+                                        facet_gfx12_node_offset(node),
+                                        r->bytes + facet_gfx12_node_offset(node),
+                                        err)
+               : facet_gfx12_refit_mismatch(err, facet_gfx12_node_offset(node), "lies in no BLAS");
+}
+
+/* ---- passes ---- */
+
+/* Nodes of a list that do not need each other. */
+struct pass {
+    struct refit *r;
+    const uint32_t *nodes;
+    enum facet_status (*refit)(struct refit *r, uint32_t node, struct facet_error *err);
+    _Atomic uint32_t failed; /* the first place in the list that did */
+};
+
+static void pass_chunk(void *context, size_t begin, size_t end)
+{
+    struct pass *pass = context;
+
+    for (size_t i = begin; i < end; i++) {
+        if (pass->refit(pass->r, pass->nodes[i], NULL) != FACET_OK) {
+            uint32_t first = atomic_load(&pass->failed);
+
+            while (i < first && !atomic_compare_exchange_weak(&pass->failed, &first, (uint32_t)i)) {
+            }
+            return;
+        }
+    }
+}
+
+/* The message is made by failing once more, so that it is the same for any number of threads. */
+static enum facet_status
+run_pass(struct pass *pass, uint32_t count, facet_pool *pool, struct facet_error *err)
+{
+    atomic_store(&pass->failed, UINT32_MAX);
+    facet_pool_for(pool, count, CHUNK, pass_chunk, pass);
+    return pass->failed == UINT32_MAX ? FACET_OK
+                                      : pass->refit(pass->r, pass->nodes[pass->failed], err);
+}
+
+static bool is_bottom(const struct refit *r, const struct facet_gfx12_walk_node *n)
+{
+    return r->scene->instance_count == 0 || n->level_base != top_base(r);
+}
+
+/* Primitive nodes, the other nodes of the bottom levels, and those of the top level, each list
+ * children first. */
+static void sort_nodes(struct refit *r)
+{
+    uint32_t primitives = 0, end = r->walk.reached;
+
+    r->top_count = 0;
+    for (uint32_t i = r->walk.reached; i-- > 0;) {
+        const struct facet_gfx12_walk_node *n = &r->walk.nodes[r->walk.order[i]];
+
+        if (n->kind != FACET_GFX12_KIND_PRIMITIVE && is_bottom(r, n)) {
+            r->nodes[--end] = r->walk.order[i];
+        }
+    }
+    r->box_count = r->walk.reached - end;
+    for (uint32_t i = 0; i < r->walk.reached; i++) {
+        const struct facet_gfx12_walk_node *n = &r->walk.nodes[r->walk.order[i]];
+
+        if (n->kind == FACET_GFX12_KIND_PRIMITIVE) {
+            r->nodes[primitives++] = r->walk.order[i];
+        } else if (!is_bottom(r, n)) {
+            r->walk.order[r->top_count++] = r->walk.order[i];
+        }
+    }
+    r->primitive_count = primitives;
+}
+
+/* Puts the boxes of the bottom levels in the order of their depth, the deepest first; the ends of
+ * the depths, NULL when memory is short. */
+static uint32_t *
+sort_by_depth(struct refit *r, const uint32_t *boxes, uint32_t *out, uint32_t *count)
+{
+    uint32_t depths = 1, *ends;
+
+    for (uint32_t i = r->box_count; i-- > 0;) { /* parents first */
+        struct covered *own = &r->covered[boxes[i]];
+
+        own->depth =
+            is_root(r, boxes[i]) ? 0 : r->covered[r->walk.nodes[boxes[i]].parent].depth + 1;
+        depths = own->depth >= depths ? own->depth + 1 : depths;
+    }
+    ends = calloc((size_t)depths + 1, sizeof *ends);
+    for (uint32_t i = 0; ends != NULL && i < r->box_count; i++) {
+        ends[depths - r->covered[boxes[i]].depth]++;
+    }
+    for (uint32_t d = 1; ends != NULL && d <= depths; d++) {
+        ends[d] += ends[d - 1];
+    }
+    for (uint32_t i = 0; ends != NULL && i < r->box_count; i++) {
+        out[ends[depths - r->covered[boxes[i]].depth - 1]++] = boxes[i];
+    }
+    *count = depths;
+    return ends;
+}
+
+/* Boxes of one depth do not need each other. */
+static enum facet_status
+refit_bottom_boxes(struct refit *r, facet_pool *pool, struct facet_error *err)
+{
+    struct pass pass = {.r = r, .refit = refit_box};
     enum facet_status status = FACET_OK;
+    uint32_t depths = 0, begin = 0;
+    uint32_t *sorted = malloc(((size_t)r->box_count + 1) * sizeof *sorted), *ends = NULL;
 
-    for (uint32_t i = 0; i < r->walk.reached && status == FACET_OK; i++) {
-        uint32_t node = r->walk.order[i];
+    if (sorted != NULL) {
+        ends = sort_by_depth(r, r->nodes + r->walk.reached - r->box_count, sorted, &depths);
+    }
+    if (ends == NULL) {
+        status = no_memory(err);
+    }
+    for (uint32_t d = 0; d < depths && status == FACET_OK; begin = ends[d++]) {
+        pass.nodes = sorted + begin;
+        status = run_pass(&pass, ends[d] - begin, pool, err);
+    }
+    free(sorted);
+    free(ends);
+    return status;
+}
 
-        switch (r->walk.nodes[node].kind) {
-        case FACET_GFX12_KIND_BOX:
-            status = refit_box(r, node);
-            break;
-        case FACET_GFX12_KIND_INSTANCE:
-            status = refit_instance(r, node);
-            break;
-        default:
-            status = refit_prim(r, node);
-            break;
+static enum facet_status
+refit_primitives(struct refit *r, facet_pool *pool, struct facet_error *err)
+{
+    struct pass pass = {.r = r, .nodes = r->nodes, .refit = refit_primitive};
+    enum facet_status status = run_pass(&pass, r->primitive_count, pool, err);
+
+    for (uint32_t i = 0; i < r->blas_count && status == FACET_OK; i++) {
+        const uint32_t lost = facet_gfx12_refit_unseen(&r->blas[i]);
+
+        if (lost != UINT32_MAX) {
+            status = facet_fail(err,
+                                FACET_ERR_INPUT,
+                                lost,
+                                "primitive %u of BLAS %u is not in the image: it was inactive, or "
+                                "had no area and the image was built without --allow-update; build "
+                                "a new image",
+                                lost,
+                                i);
         }
     }
     return status;
 }
 
-enum facet_status facet_gfx12_refit(const struct facet_gfx12_view *view,
-                                    const struct facet_bvh_scene_input *scene,
-                                    struct facet_gfx12_image *out,
-                                    struct facet_error *err)
+static enum facet_status refit_top(struct refit *r, struct facet_error *err)
 {
-    struct refit r = {.view = view, .scene = scene, .err = err};
-    enum facet_status status = facet_gfx12_walk(view, &r.walk, err);
+    enum facet_status status = FACET_OK;
 
-    *out = (struct facet_gfx12_image){NULL, 0};
-    if (status == FACET_OK && (r.walk.problem_count != 0 || r.walk.reached == 0)) {
-        status =
-            facet_fail(err,
-                       FACET_ERR_INPUT,
-                       0,
-                       "the image is malformed (%u broken links); `facet bvh check` lists them",
-                       r.walk.problem_count);
+    for (uint32_t i = 0; i < r->top_count && status == FACET_OK; i++) {
+        const uint32_t node = r->walk.order[i];
+
+        status = r->walk.nodes[node].kind == FACET_GFX12_KIND_INSTANCE
+                     ? refit_instance(r, node, err)
+                     : refit_box(r, node, err);
     }
-    if (status == FACET_OK) {
-        r.bytes = malloc((size_t)view->size);
-        r.covered = calloc((size_t)r.walk.count + 1, sizeof *r.covered);
-        if (r.bytes == NULL || r.covered == NULL) {
-            status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the refit");
-        }
-    }
-    if (status == FACET_OK) {
-        memcpy(r.bytes, view->bytes, (size_t)view->size);
-        status = match_levels(&r);
-    }
-    if (status == FACET_OK) {
-        status = refit_nodes(&r);
-    }
-    for (uint32_t i = 0; r.blas != NULL && i < r.blas_count; i++) {
-        free(r.blas[i].keys);
-    }
-    free(r.blas);
-    free(r.covered);
-    facet_gfx12_walk_free(&r.walk);
+    return status;
+}
+
+static enum facet_status refit(struct refit *r, facet_pool *pool, struct facet_error *err)
+{
+    enum facet_status status = facet_gfx12_walk(r->view, &r->walk, err);
+
     if (status != FACET_OK) {
-        free(r.bytes);
         return status;
     }
-    *out = (struct facet_gfx12_image){r.bytes, view->size};
-    return FACET_OK;
+    if (r->walk.problem_count != 0 || r->walk.reached == 0) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          0,
+                          "the image is malformed (%u broken links); `facet bvh check` lists them",
+                          r->walk.problem_count);
+    }
+    r->root = r->walk.order[r->walk.reached - 1];
+    r->covered = facet_large_alloc(((size_t)r->walk.count + 1) * sizeof *r->covered);
+    r->nodes = malloc(((size_t)r->walk.reached + 1) * sizeof *r->nodes);
+    if (r->covered == NULL || r->nodes == NULL) {
+        return no_memory(err);
+    }
+    if (r->bytes != r->view->bytes) {
+        memcpy(r->bytes, r->view->bytes, (size_t)r->view->size);
+    }
+    status = match_levels(r, err);
+    if (status == FACET_OK) {
+        status = match_instances(r, err);
+    }
+    if (status == FACET_OK) {
+        sort_nodes(r);
+        status = refit_primitives(r, pool, err);
+    }
+    if (status == FACET_OK) {
+        status = refit_bottom_boxes(r, pool, err);
+    }
+    return status == FACET_OK ? refit_top(r, err) : status;
+}
+
+enum facet_status facet_gfx12_refit(const struct facet_gfx12_view *view,
+                                    const struct facet_bvh_scene_input *scene,
+                                    facet_pool *pool,
+                                    uint8_t *out,
+                                    struct facet_error *err)
+{
+    struct refit r = {.view = view, .scene = scene, .bytes = out};
+    const enum facet_status status = refit(&r, pool, err);
+
+    for (uint32_t i = 0; r.blas != NULL && i < r.blas_count; i++) {
+        facet_gfx12_refit_match_free(&r.blas[i]);
+    }
+    free(r.blas);
+    free(r.instances);
+    free(r.moved);
+    free(r.nodes);
+    free(r.covered);
+    facet_gfx12_walk_free(&r.walk);
+    return status;
 }

@@ -283,6 +283,12 @@ static void check_sections(struct facet_checker *c,
     }
 }
 
+static bool is_updatable(const struct facet_gfx12_prim_header *h)
+{
+    return h->trailing_zero_bits == 0 && h->vertex_bits_minus_one[0] == 31 &&
+           h->vertex_bits_minus_one[1] == 31 && h->vertex_bits_minus_one[2] == 31;
+}
+
 /* V27 and V31: over the vertices in use. */
 static void check_vertices(struct facet_checker *c,
                            uint64_t at,
@@ -321,7 +327,8 @@ static void check_vertices(struct facet_checker *c,
 
         loose = loose || facet_gfx12_prim_prefix_bits(&p->header, k) < most;
     }
-    if (twice || loose) {
+    /* Whole floats that could be packed are room for motion (R-G12-94). */
+    if ((twice || loose) && !is_updatable(&p->header)) {
         facet_gfx12_checker_report(c,
                                    27,
                                    at,

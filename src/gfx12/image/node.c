@@ -104,7 +104,7 @@ resource_set(struct facet_gfx12_words *words, int base, const struct facet_gfx12
     FACET_GFX12_RESOURCE_FIELDS(SET)
 }
 
-static void
+static inline void
 child_get(const struct facet_gfx12_words *words, int base, struct facet_gfx12_child *out)
 {
     FACET_GFX12_CHILD_FIELDS(GET)
@@ -171,8 +171,11 @@ void facet_gfx12_box_decode(const uint8_t node[128], struct facet_gfx12_box *out
     facet_gfx12_words_load(&words, node);
     box_get(&words, 0, out);
     for (int i = 0; i < 8; i++) {
-        child_get(
-            &words, FACET_GFX12_BOX_CHILDREN_BIT + i * FACET_GFX12_CHILD_BITS, &out->child[i]);
+        /* Whole dwords: at the fixed place 0 the fields are one shift and one mask each. */
+        const uint32_t *w = &words.w[FACET_GFX12_BOX_CHILDREN_BIT / 32 + 3 * i];
+        const struct facet_gfx12_words child = {{w[0], w[1], w[2]}};
+
+        child_get(&child, 0, &out->child[i]);
     }
 }
 
