@@ -23,11 +23,23 @@ _start:
     la tp, __tls_base
     la t0, __bss_start
     la t1, __bss_end
-1:  bgeu t0, t1, 2f
+    addi t2, t1, -48 /* whole steps of 64 bytes begin before here */
+    bgeu t0, t2, 2f
+1:  sd zero, 0(t0)
+    sd zero, 8(t0)
+    sd zero, 16(t0)
+    sd zero, 24(t0)
+    sd zero, 32(t0)
+    sd zero, 40(t0)
+    sd zero, 48(t0)
+    sd zero, 56(t0)
+    addi t0, t0, 64
+    bltu t0, t2, 1b
+2:  bgeu t0, t1, 3f
     sd zero, 0(t0)
     addi t0, t0, 8
-    j 1b
-2:  call __libc_init_array
+    j 2b
+3:  call __libc_init_array
     li a0, 0
     li a1, 0
     call main

@@ -136,8 +136,10 @@ static bool first_hit_decides(const struct facet_guest_block *block, enum facet_
 static void take_rays(const struct facet_shade_ray *from, size_t count, struct facet_shade_hit *out)
 {
     for (uint32_t i = 0; i < count; i++) {
-        memcpy(rays[i].origin, from[i].origin, sizeof rays[i].origin);
-        memcpy(rays[i].direction, from[i].direction, sizeof rays[i].direction);
+        for (unsigned a = 0; a < 3; a++) {
+            rays[i].origin[a] = from[i].origin[a];
+            rays[i].direction[a] = from[i].direction[a];
+        }
         rays[i].tmin = next_up(from[i].t_min);
         rays[i].tmax = from[i].t_max < INFINITY ? next_to_zero(from[i].t_max) : INFINITY;
         owner[i] = i;
@@ -155,7 +157,7 @@ static uint32_t sort_out(const struct tracer *t,
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        struct facet_shade_hit h = out[owner[i]];
+        struct facet_shade_hit h;
 
         if (!hit[i]) {
             continue;
@@ -164,6 +166,7 @@ static uint32_t sort_out(const struct tracer *t,
             out[owner[i]].instance = 0; /* which one does not matter */
             continue;
         }
+        h = out[owner[i]];
         name_hit(t, &found[i], &h);
         if (stops(t->block->picture.scene, kind, &h)) {
             out[owner[i]] = h;

@@ -20,8 +20,7 @@ static uint32_t reverse(uint32_t x)
     x = (x & 0x55555555U) << 1 | (x >> 1 & 0x55555555U);
     x = (x & 0x33333333U) << 2 | (x >> 2 & 0x33333333U);
     x = (x & 0x0F0F0F0FU) << 4 | (x >> 4 & 0x0F0F0F0FU);
-    x = (x & 0x00FF00FFU) << 8 | (x >> 8 & 0x00FF00FFU);
-    return x << 16 | x >> 16;
+    return __builtin_bswap32(x);
 }
 
 /* A hash in which a bit only ever changes higher bits: on bit-reversed numbers that is Owen's
@@ -48,23 +47,55 @@ static uint32_t sobol_second_reversed(uint32_t index)
     return index ^ index >> 16;
 }
 
+uint32_t facet_sample_pixel(uint32_t seed, uint32_t x, uint32_t y)
+{
+    return facet_sample_hash(facet_sample_hash(seed, x), y);
+}
+
+/* The number of the sample in the pair's own order. Scrambling it keeps sets of 2^k together. */
+static uint32_t shuffle(uint32_t pair, uint32_t sample)
+{
+    return reverse(scramble_reversed(reverse(sample), pair));
+}
+
+/* One dimension of a pair. The first one is the index with its bits reversed. */
+static uint32_t bits_of(uint32_t pair, uint32_t index, uint32_t second)
+{
+    uint32_t reversed = second == 0 ? index : sobol_second_reversed(index);
+
+    return reverse(scramble_reversed(reversed, facet_sample_hash(pair, 1 + second)));
+}
+
+static float number(uint32_t bits)
+{
+    return (float)(bits >> 8) * (1.0F / 16777216.0F);
+}
+
 uint32_t facet_sample_bits(
     uint32_t seed, uint32_t pixel_x, uint32_t pixel_y, uint32_t sample, uint32_t dimension)
 {
-    uint32_t pixel = facet_sample_hash(facet_sample_hash(seed, pixel_x), pixel_y);
-    uint32_t pair = facet_sample_hash(pixel, dimension / 2);
-    /* Scrambling the order of the samples keeps their sets of 2^k together. */
-    uint32_t index = reverse(scramble_reversed(reverse(sample), pair));
-    /* The first dimension of a pair is the index with its bits reversed. */
-    uint32_t reversed = (dimension & 1U) == 0 ? index : sobol_second_reversed(index);
-    uint32_t own = facet_sample_hash(pair, 1 + (dimension & 1U));
+    uint32_t pair = facet_sample_hash(facet_sample_pixel(seed, pixel_x, pixel_y), dimension / 2);
 
-    return reverse(scramble_reversed(reversed, own));
+    return bits_of(pair, shuffle(pair, sample), dimension & 1U);
 }
 
 float facet_sample(
     uint32_t seed, uint32_t pixel_x, uint32_t pixel_y, uint32_t sample, uint32_t dimension)
 {
-    return (float)(facet_sample_bits(seed, pixel_x, pixel_y, sample, dimension) >> 8) *
-           (1.0F / 16777216.0F);
+    return number(facet_sample_bits(seed, pixel_x, pixel_y, sample, dimension));
+}
+
+float facet_sample_of(uint32_t pixel, uint32_t sample, uint32_t dimension)
+{
+    uint32_t pair = facet_sample_hash(pixel, dimension / 2);
+
+    return number(bits_of(pair, shuffle(pair, sample), dimension & 1U));
+}
+
+void facet_sample_pair(uint32_t pixel, uint32_t sample, uint32_t dimension, float out[2])
+{
+    uint32_t pair = facet_sample_hash(pixel, dimension / 2), index = shuffle(pair, sample);
+
+    out[0] = number(bits_of(pair, index, 0));
+    out[1] = number(bits_of(pair, index, 1));
 }

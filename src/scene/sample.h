@@ -20,4 +20,10 @@ uint32_t facet_sample_bits(
 float facet_sample(
     uint32_t seed, uint32_t pixel_x, uint32_t pixel_y, uint32_t sample, uint32_t dimension);
 
+/* The same for a pixel of which many are asked: what all its numbers begin with, then facet_sample
+ * of one dimension, or of an even one and the next. */
+uint32_t facet_sample_pixel(uint32_t seed, uint32_t x, uint32_t y);
+float facet_sample_of(uint32_t pixel, uint32_t sample, uint32_t dimension);
+void facet_sample_pair(uint32_t pixel, uint32_t sample, uint32_t dimension, float out[2]);
+
 #endif

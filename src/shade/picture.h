@@ -97,6 +97,7 @@ struct facet_bucket {
     uint32_t sample;
     uint32_t bounce; /* how many surfaces the light has met on its way back */
     struct facet_shade_cost cost[FACET_RAY_KIND_COUNT];
+    uint32_t noise[FACET_BUCKET_PIXELS]; /* facet_sample_pixel */
     double sum[FACET_BUCKET_PIXELS][3];
     struct facet_vec3 light[FACET_BUCKET_PIXELS];
     struct facet_vec3 share[FACET_BUCKET_PIXELS];      /* of light from here that reaches the eye */

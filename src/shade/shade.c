@@ -33,11 +33,24 @@ uint32_t facet_shade_bucket_count(uint32_t width, uint32_t height)
 static float
 random_number(const struct facet_bucket *t, uint32_t pixel, uint32_t sample, uint32_t dim)
 {
-    return facet_sample(t->picture->seed,
-                        t->x + pixel % t->width,
-                        t->y + pixel / t->width,
-                        sample,
-                        dim + t->bounce * DIM_COUNT);
+    return facet_sample_of(t->noise[pixel], sample, dim + t->bounce * DIM_COUNT);
+}
+
+static void random_pair(
+    const struct facet_bucket *t, uint32_t pixel, uint32_t sample, uint32_t dim, float out[2])
+{
+    facet_sample_pair(t->noise[pixel], sample, dim + t->bounce * DIM_COUNT, out);
+}
+
+static void make_noise(struct facet_bucket *t)
+{
+    uint32_t *noise = t->noise;
+
+    for (uint32_t y = t->y; y < t->y + t->height; y++) {
+        for (uint32_t x = t->x; x < t->x + t->width; x++) {
+            *noise++ = facet_sample_pixel(t->picture->seed, x, y);
+        }
+    }
 }
 
 static enum facet_status
@@ -59,8 +72,11 @@ static void primary_ray(struct facet_bucket *t, uint32_t pixel)
     double x = t->x + pixel % t->width + 0.5, y = t->y + pixel / t->width + 0.5;
 
     if (t->picture->spp > 1) {
-        x += tent(random_number(t, pixel, t->sample, DIM_PIXEL));
-        y += tent(random_number(t, pixel, t->sample, DIM_PIXEL + 1));
+        float random[2];
+
+        random_pair(t, pixel, t->sample, DIM_PIXEL, random);
+        x += tent(random[0]);
+        y += tent(random[1]);
     }
     facet_shade_lens_ray(&t->lens, x, y, &t->rays[pixel]);
     t->owner[pixel] = pixel;
@@ -265,11 +281,11 @@ static enum facet_status ambient_wave(struct facet_bucket *t, uint32_t k, struct
     for (uint32_t i = 0; i < t->lit_count; i++) {
         uint32_t pixel = t->lit[i];
         const struct facet_surface *s = &t->surface[pixel];
-        struct facet_vec3 direction =
-            facet_shade_cosine_direction(s->normal,
-                                         random_number(t, pixel, sample, DIM_AMBIENT),
-                                         random_number(t, pixel, sample, DIM_AMBIENT + 1));
+        struct facet_vec3 direction;
+        float random[2];
 
+        random_pair(t, pixel, sample, DIM_AMBIENT, random);
+        direction = facet_shade_cosine_direction(s->normal, random[0], random[1]);
         if (!(vec3_dot(direction, s->geometric) > 0.0F)) {
             continue; /* below the triangle: counts as occluded */
         }
@@ -317,14 +333,14 @@ static enum facet_status ambient_waves(struct facet_bucket *t, struct facet_erro
 static struct facet_vec3 next_direction(const struct facet_bucket *t, uint32_t pixel)
 {
     const struct facet_surface *s = &t->surface[pixel];
+    float random[2];
 
     if (s->mirror) {
         return vec3_along(
             t->incoming[pixel], s->normal, -2.0F * vec3_dot(t->incoming[pixel], s->normal));
     }
-    return facet_shade_cosine_direction(s->normal,
-                                        random_number(t, pixel, t->sample, DIM_AMBIENT),
-                                        random_number(t, pixel, t->sample, DIM_AMBIENT + 1));
+    random_pair(t, pixel, t->sample, DIM_AMBIENT, random);
+    return facet_shade_cosine_direction(s->normal, random[0], random[1]);
 }
 
 /* Surfaces that glow show to the eye and in mirrors; their light on others is that of lamp_wave. */
@@ -419,6 +435,7 @@ enum facet_status facet_shade_bucket_draw(struct facet_bucket *t,
     t->width = picture->width - t->x < FACET_BUCKET ? picture->width - t->x : FACET_BUCKET;
     t->height = picture->height - t->y < FACET_BUCKET ? picture->height - t->y : FACET_BUCKET;
     t->bounce = 0;
+    make_noise(t);
     memset(t->cost, 0, sizeof t->cost);
     memset(t->sum, 0, sizeof t->sum);
     for (t->sample = 0; t->sample < picture->spp && status == FACET_OK; t->sample++) {

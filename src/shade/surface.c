@@ -113,17 +113,28 @@ static struct facet_vec3 to_world(const float m[12], struct facet_vec3 p)
 
 /* Normals go by the cofactors of the matrix: the inverse transpose times its determinant, whose
  * sign tells a mirror. */
-static struct facet_vec3 normal_to_world(const struct facet_scene_instance *instance,
-                                         struct facet_vec3 n)
+struct normals_way {
+    struct facet_vec3 x, y, z;
+    bool flipped;
+};
+
+static struct normals_way normals_way_of(const struct facet_scene_instance *instance)
 {
     const float *m = instance->transform;
     struct facet_vec3 x = vec3(m[0], m[4], m[8]), y = vec3(m[1], m[5], m[9]);
     struct facet_vec3 z = vec3(m[2], m[6], m[10]);
-    struct facet_vec3 sum = vec3_scale(vec3_cross(y, z), n.x);
 
-    sum = vec3_along(sum, vec3_cross(z, x), n.y);
-    sum = vec3_along(sum, vec3_cross(x, y), n.z);
-    return instance->flipped ? vec3_scale(sum, -1.0F) : sum;
+    return (struct normals_way){
+        vec3_cross(y, z), vec3_cross(z, x), vec3_cross(x, y), instance->flipped};
+}
+
+static struct facet_vec3 normal_to_world(const struct normals_way *way, struct facet_vec3 n)
+{
+    struct facet_vec3 sum = vec3_scale(way->x, n.x);
+
+    sum = vec3_along(sum, way->y, n.y);
+    sum = vec3_along(sum, way->z, n.z);
+    return way->flipped ? vec3_scale(sum, -1.0F) : sum;
 }
 
 /* How far a point may be off: proportional to the largest number that went into it. A ray that
@@ -166,6 +177,7 @@ static void place(const struct facet_scene *scene,
                   struct facet_surface *out)
 {
     const struct facet_scene_instance *instance = &scene->instances[hit->instance];
+    const struct normals_way way = normals_way_of(instance);
     float side = hit->back ? -1.0F : 1.0F;
     struct facet_vec3 corner[3], world[3], normal[3], local;
     bool smooth = at->mesh->normals != NULL;
@@ -177,7 +189,7 @@ static void place(const struct facet_scene *scene,
     }
     out->position = to_world(instance->transform, local);
     out->geometric = normal_to_world(
-        instance, vec3_cross(vec3_sub(corner[1], corner[0]), vec3_sub(corner[2], corner[0])));
+        &way, vec3_cross(vec3_sub(corner[1], corner[0]), vec3_sub(corner[2], corner[0])));
     if (!vec3_normalize(&out->geometric)) {
         out->geometric = vec3(0.0F, 1.0F, 0.0F);
     }
@@ -187,7 +199,7 @@ static void place(const struct facet_scene *scene,
     if (smooth) {
         load_corners(at, at->mesh->normals, normal);
         for (unsigned i = 0; i < 3; i++) {
-            normal[i] = vec3_scale(normal_to_world(instance, normal[i]), side);
+            normal[i] = vec3_scale(normal_to_world(&way, normal[i]), side);
             smooth =
                 smooth && vec3_normalize(&normal[i]) && vec3_dot(normal[i], out->geometric) > 0.0F;
         }

@@ -13,6 +13,22 @@ TEST(sample_values_are_frozen, "")
     CHECK_EQ(facet_sample_bits(7, 1919, 1079, 4095, 63), UINT32_C(0xf4cfe38b));
 }
 
+TEST(numbers_of_a_pixel_are_the_same_by_either_way, "")
+{
+    for (uint32_t i = 0; i < 5000; i++) {
+        const uint32_t seed = (uint32_t)harness_random(), x = (uint32_t)harness_random() >> i % 32;
+        const uint32_t y = (uint32_t)harness_random() >> i % 29, sample = i, even = i % 64 & ~1U;
+        const uint32_t pixel = facet_sample_pixel(seed, x, y);
+        float pair[2];
+
+        facet_sample_pair(pixel, sample, even, pair);
+        CHECK(pair[0] == facet_sample(seed, x, y, sample, even));
+        CHECK(pair[1] == facet_sample(seed, x, y, sample, even + 1));
+        CHECK(facet_sample_of(pixel, sample, even) == pair[0]);
+        CHECK(facet_sample_of(pixel, sample, even + 1) == pair[1]);
+    }
+}
+
 TEST(samples_lie_in_the_unit_interval, "")
 {
     for (unsigned i = 0; i < 100000; i++) {
