@@ -422,15 +422,23 @@ def _member(value: Any) -> Any:
     return list(value) if isinstance(value, ctypes.Array) else value
 
 
+def _host_code(heat: Optional[int], bits: int) -> int:
+    """How often code is entered before it becomes code of the host, as the command line counts: 0 is never."""
+    if heat is None:
+        return 0  # the library's own choice
+    return c.number(heat, bits, "host_code") or (1 << bits) - 1
+
+
 class Xphmg(Machine):
     """RV64GC harts with the XPHMG extensions, RAM at 0x80000000 and a small platform (docs/run.md).
 
+    `host_code`: code that is entered this often becomes code of the host, 0: none does; same results.
     `output` gets (stream, bytes) with stream 1 or 2; without it the console is kept in `console`."""
 
     def __init__(self, program: Optional[Union[bytes, str]] = None, *, harts: int = 1, ram_bytes: int = 0,
                  configuration: str = "full", quantum: int = 0, threads: int = 0, plain: bool = False,
                  no_semihosting: bool = False, command_line: str = "",
-                 output: Optional[Callable[[int, bytes], object]] = None) -> None:
+                 output: Optional[Callable[[int, bytes], object]] = None, host_code: Optional[int] = None) -> None:
         self._must_be_new()
         if output is not None and not callable(output):
             raise TypeError(f"output is {type(output).__name__}, expected something to call")
@@ -441,7 +449,8 @@ class Xphmg(Machine):
             harts=c.number(harts, 32, "harts"), ram_bytes=c.number(ram_bytes, 64, "ram_bytes"),
             quantum=c.number(quantum, 32, "quantum"), job_threads=c.number(threads, 32, "threads"),
             plain=bool(plain), no_semihosting=bool(no_semihosting),
-            command_line=c.text(command_line, "command_line"), configuration=c.text(configuration, "configuration"))
+            command_line=c.text(command_line, "command_line"), configuration=c.text(configuration, "configuration"),
+            host_code=_host_code(host_code, 64))
         config.host.output = self._hears
         handle = ctypes.c_void_p()
         c.call("xphmg_create_sized", config, ctypes.sizeof(config), handle)

@@ -10,7 +10,7 @@ import numpy as np
 from . import _library as c
 from ._isa import assemble
 from ._library import Error, lib
-from ._machine import Machine
+from ._machine import Machine, _host_code
 
 VRAM_BASE = 0x80000000
 CORES = 4
@@ -18,14 +18,18 @@ STATES = ("idle", "running", "waiting", "done", "faulted")
 
 
 class Tile(Machine):
-    """Four SIMD cores with VRAM at 0x80000000 (docs/tile.md)."""
+    """Four SIMD cores with VRAM at 0x80000000 (docs/tile.md).
+
+    `host_code`: instructions that are jumped to this often become code of the host, 0: none do; same results."""
 
     def __init__(self, *, vram: int = 0, strong: bool = False, seed: Optional[int] = None, quantum: int = 0,
-                 registers: int = 0, watchdog: int = 0, plain: bool = False, threads: int = 0) -> None:
+                 registers: int = 0, watchdog: int = 0, plain: bool = False, threads: int = 0,
+                 host_code: Optional[int] = None) -> None:
         config = c.TileConfig(vram=c.number(vram, 32, "vram"), strong=bool(strong), random=seed is not None,
                               seed=c.number(seed or 0, 32, "seed"), quantum=c.number(quantum, 32, "quantum"),
                               regs=c.number(registers, 32, "registers"), watchdog=c.number(watchdog, 32, "watchdog"),
-                              plain=bool(plain), threads=c.number(threads, 16, "threads"))
+                              plain=bool(plain), threads=c.number(threads, 16, "threads"),
+                              host_code=_host_code(host_code, 32))
         handle = ctypes.c_void_p()
         c.call("tile_create_sized", config, ctypes.sizeof(config), handle)
         super().__init__(handle.value)

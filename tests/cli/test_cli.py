@@ -90,6 +90,7 @@ def version_is_the_project_s():
     if os.uname().machine == "x86_64":
         expected = [name for name in ("avx2", "bmi", "bmi2", "fma", "popcnt") if name in flags]
         check_eq(facts["features"].split(), expected or ["none"], "features")
+    check(facts["host_code"] in ("yes", "no"), facts["host_code"])
 
 
 def every_command(command):

@@ -149,6 +149,23 @@ def lockstep_finds_the_first_difference():
 
 
 @case()
+def code_of_the_host_changes_nothing():
+    source = "_start: li t0, 3000\nagain: mul a0, a0, t0\n addi a0, a0, 7\n addi t0, t0, -1\n bnez t0, again\n j .\n"
+    ends = []
+    for options in ({}, {"host_code": 0}, {"host_code": 1}, {"host_code": 900}, {"plain": True}):
+        with machine(source, **options) as hart:
+            hart.run(12002)
+            ends.append((hart["a0"], hart["t0"], hart["pc"]))
+    check_eq(set(ends), {ends[0]}, "registers")
+    for bad in (-1, 1 << 64):
+        try:
+            machine(source, host_code=bad)
+            check(False, f"host_code={bad} is refused")
+        except (OverflowError, ValueError, facet.Error) as error:
+            check("host_code" in str(error), str(error))
+
+
+@case()
 def the_console():
     hello = """
 _start: li t0, 0x10000000
