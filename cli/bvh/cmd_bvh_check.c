@@ -71,7 +71,9 @@ static json_t *check_json(const struct facet_gfx12_view *view,
 
 static int run_check(const struct cli_args *args)
 {
-    struct facet_gfx12_check_options options = {.partial = cli_given(args, "partial")};
+    struct facet_gfx12_check_options options = {.partial = cli_given(args, "partial"),
+                                                .tolerance = FACET_GFX12_TOLERANCE};
+    const char *tolerance = cli_value(args, "tolerance");
     struct facet_gfx12_check check;
     struct facet_error err = {0};
     struct session_bvh file;
@@ -79,6 +81,9 @@ static int run_check(const struct cli_args *args)
     enum facet_status status;
     int code;
 
+    if (tolerance != NULL && !facet_gfx12_tolerance_parse(tolerance, &options.tolerance)) {
+        return cli_bad(args, "--tolerance is '%s'; expected a number and ulp or steps", tolerance);
+    }
     if (!cli_number(args, "max", 1, 1000000, &limit) ||
         !session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
@@ -107,6 +112,11 @@ static int run_check(const struct cli_args *args)
 
 static const struct cli_option check_options[] = {
     {"partial", 0, NULL, "instances may point outside the image (a dump of the TLAS alone)"},
+    {"tolerance",
+     0,
+     "N[ulp|steps]",
+     "how far a primitive may stick out of its boxes with a warning only (default: 1ulp, at most "
+     "half a step)"},
     {"max", 0, "N", "most findings to list; the others are counted (default 100)"},
     SESSION_BVH_OPTIONS,
     {NULL, 0, NULL, NULL},
@@ -116,13 +126,20 @@ const struct cli_command cli_cmd_bvh_check = {
     .name = "bvh check",
     .summary = "validate a BVH image",
     .usage = "facet bvh check [IMAGE] [--segment FILE@ADDR] [--base ADDR] [--root NODE] "
-             "[--partial] [--json]",
+             "[--partial] [--tolerance N] [--json]",
     .details =
         "Checks every rule of section 13 of spec/gfx12-semantics.md on any bytes: types, offsets "
         "and counts, boxes that do not contain what is below them, broken culling flags and "
         "masks, malformed primitive nodes, endless ranges, cycles and doubly referenced nodes. "
         "Each finding gives the byte offset, the rule, the requirement that it enforces, and "
         "what was found. Errors give exit code 1; warnings and notes do not.\n\n"
+        "A triangle may be in several leaves with parts of its box (spatial splits), two boxes may "
+        "share a pair, and an instance may enter a BLAS at several nodes: V12 asks whether the "
+        "boxes on all paths to a triangle cover it together, and decides that exactly. What sticks "
+        "out is named with the box at fault, the axis and the amount in steps of the box's grid "
+        "and in ulp (of the largest coordinate on that grid). Up to --tolerance it is a warning, "
+        "because encoders that round to nearest, like RADV's, lose up to an ulp; --tolerance 0 "
+        "makes every leak an error.\n\n"
         "Images of the RADV and GPURT drivers are accepted; a raw dump of a driver's buffer is "
         "read with --base (the address of its first byte) and --root (the ID of its root), several "
         "with --segment.\n\n"
@@ -130,6 +147,7 @@ const struct cli_command cli_cmd_bvh_check = {
         "docs/rt-images.md.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh check cube.gfx12\n"
+                "facet bvh check cube.gfx12 --tolerance 2steps\n"
                 "facet bvh check cube.gfx12 --json",
     .options = check_options,
     .has_json = true,

@@ -479,7 +479,8 @@ static enum facet_status check_gfx12(const facet_bvh *bvh,
     struct facet_gfx12_check check = {0};
     enum facet_status status = facet_gfx12_check(
         &view,
-        &(struct facet_gfx12_check_options){.max_findings = capacity != 0 ? capacity : 1},
+        &(struct facet_gfx12_check_options){.max_findings = capacity != 0 ? capacity : 1,
+                                            .tolerance = FACET_GFX12_TOLERANCE},
         &check,
         err);
 
@@ -493,7 +494,7 @@ static enum facet_status check_gfx12(const facet_bvh *bvh,
                                        .requirement = facet_gfx12_rules[from->rule].requirement,
                                        .offset = from->offset,
                                        .severity = (enum facet_bvh_severity)from->severity};
-        memcpy(findings[i].text, from->text, sizeof findings[i].text);
+        memcpy(findings[i].text, from->text, sizeof findings[i].text - 1); /* may be cut short */
     }
     facet_gfx12_check_free(&check);
     return status;

@@ -4,6 +4,8 @@
 #include "base/array.h"
 #include "base/bits.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +55,22 @@ const char *facet_gfx12_severity_name(enum facet_gfx12_severity severity)
     static const char *const names[] = {"note", "warning", "error"};
 
     return names[severity];
+}
+
+bool facet_gfx12_tolerance_parse(const char *text, struct facet_gfx12_tolerance *out)
+{
+    char *unit;
+    const double number = strtod(text, &unit);
+
+    if (unit == text || isspace((unsigned char)text[0]) || !isfinite(number) || number < 0) {
+        return false;
+    }
+    if (*unit == '\0' || strcmp(unit, "ulp") == 0) {
+        *out = (struct facet_gfx12_tolerance){number, INFINITY};
+        return true;
+    }
+    *out = (struct facet_gfx12_tolerance){INFINITY, number};
+    return strcmp(unit, "step") == 0 || strcmp(unit, "steps") == 0;
 }
 
 /* ---- findings ---- */
@@ -121,6 +139,13 @@ static int compare_findings(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
+void facet_gfx12_checker_count(struct facet_checked_cases *cases, uint64_t offset)
+{
+    if (cases->count++ == 0) {
+        cases->first = offset;
+    }
+}
+
 /* ---- the graph ---- */
 
 /* The byte that is wrong: the child's type or the head of the node that names it. */
@@ -174,8 +199,7 @@ static void report_problem(struct facet_checker *c, const struct facet_gfx12_pro
         facet_gfx12_checker_report(c, 29, at, "%s at %s has another parent too", name, to);
         break;
     case FACET_GFX12_TROUBLE_REPEATED:
-        facet_gfx12_checker_report_as(
-            c, 29, W, at, "%s: the range at %s belongs to another child too", name, to);
+        facet_gfx12_checker_count(&c->repeated, at);
         break;
     case FACET_GFX12_TROUBLE_PAIR:
         facet_gfx12_checker_report(
@@ -196,28 +220,72 @@ static void report_problem(struct facet_checker *c, const struct facet_gfx12_pro
     }
 }
 
-/* One note per run of nodes that nothing names. */
-static void report_unreached(struct facet_checker *c)
+static void find_unreached(struct facet_checker *c)
 {
     uint32_t i = 0;
 
     while (i < c->walk.count) {
-        uint32_t first = i, count;
+        const uint32_t first = i;
 
         while (i < c->walk.count && c->walk.nodes[i].kind == FACET_GFX12_KIND_NONE) {
             i++;
         }
-        count = (i - first + 1) / 2;
-        if (count == 0) {
+        if (i == first) {
             i += 2;
             continue;
         }
+        for (uint32_t node = first; node < i; node += 2) {
+            facet_gfx12_checker_count(&c->unreached, facet_gfx12_checker_offset(node));
+        }
+        c->unreached_runs++;
+    }
+}
+
+/* What a driver does to every node is said once per image. */
+static void report_cases(struct facet_checker *c)
+{
+    find_unreached(c);
+    if (c->unreached.count != 0) {
         facet_gfx12_checker_report(c,
                                    30,
-                                   facet_gfx12_checker_offset(first),
-                                   "%u node%s from here on cannot be reached from the root",
-                                   count,
-                                   count == 1 ? "" : "s");
+                                   c->unreached.first,
+                                   "%llu node%s in %u place%s cannot be reached from the root",
+                                   (unsigned long long)c->unreached.count,
+                                   c->unreached.count == 1 ? "" : "s",
+                                   c->unreached_runs,
+                                   c->unreached_runs == 1 ? "" : "s");
+    }
+    if (c->repeated.count != 0) {
+        facet_gfx12_checker_report_as(c,
+                                      29,
+                                      N,
+                                      c->repeated.first,
+                                      "%llu child%s a range that another child names too",
+                                      (unsigned long long)c->repeated.count,
+                                      c->repeated.count == 1 ? " names" : "ren name");
+    }
+    if (c->said_triangles.count != 0) {
+        facet_gfx12_checker_report_as(c,
+                                      13,
+                                      W,
+                                      c->said_triangles.first,
+                                      "%llu instance%s procedural boxes promise%s triangles only, "
+                                      "as RADV writes: a ray that skips triangles loses the boxes",
+                                      (unsigned long long)c->said_triangles.count,
+                                      c->said_triangles.count == 1 ? " of" : "s of",
+                                      c->said_triangles.count == 1 ? "s" : "");
+    }
+    if (c->twice.count + c->loose.count != 0) {
+        const bool twice = c->twice.count != 0;
+
+        facet_gfx12_checker_report(c,
+                                   27,
+                                   twice ? c->twice.first : c->loose.first,
+                                   "%llu primitive node%s could be smaller; here %s",
+                                   (unsigned long long)(c->twice.count + c->loose.count),
+                                   c->twice.count + c->loose.count == 1 ? "" : "s",
+                                   twice ? "a vertex is stored twice"
+                                         : "more trailing zeros or longer prefixes are possible");
     }
 }
 
@@ -300,7 +368,8 @@ enum facet_status facet_gfx12_check(const struct facet_gfx12_view *view,
             report_problem(&c, &c.walk.problems[i]);
         }
         check_nodes(&c);
-        report_unreached(&c);
+        facet_gfx12_checker_cover(&c);
+        report_cases(&c);
         if (out->count != 0) {
             qsort(out->findings, out->count, sizeof *out->findings, compare_findings);
         }

@@ -29,12 +29,24 @@ struct facet_gfx12_finding {
     uint8_t rule; /* index of facet_gfx12_rules */
     enum facet_gfx12_severity severity;
     uint64_t offset; /* byte in the image */
-    char text[160];
+    char text[224];
 };
 
+/* How far a primitive may stick out of its boxes without an error: the smaller of the two. A step
+ * is that of the box's grid, an ulp that of the largest coordinate on it (R-G12-81). */
+struct facet_gfx12_tolerance {
+    double ulps, steps;
+};
+/* Roundings to nearest in an encoder cost less than one ulp of the grid; half a step keeps every
+ * plane that is wrong by a step an error. */
+#define FACET_GFX12_TOLERANCE ((struct facet_gfx12_tolerance){1.0, 0.5})
+/* "2steps", "0.5ulp"; a bare number counts in ulp. */
+bool facet_gfx12_tolerance_parse(const char *text, struct facet_gfx12_tolerance *out);
+
 struct facet_gfx12_check_options {
-    bool partial;          /* instances may point outside the image (a dump of the TLAS alone) */
-    uint32_t max_findings; /* kept; the others are only counted. 0 = 10000 */
+    bool partial; /* instances may point outside the image (a dump of the TLAS alone) */
+    struct facet_gfx12_tolerance tolerance; /* zeros: none */
+    uint32_t max_findings;                  /* kept; the others are only counted. 0 = 10000 */
 };
 
 struct facet_gfx12_check {

@@ -329,11 +329,7 @@ static void check_vertices(struct facet_checker *c,
     }
     /* Whole floats that could be packed are room for motion (R-G12-94). */
     if ((twice || loose) && !is_updatable(&p->header)) {
-        facet_gfx12_checker_report(c,
-                                   27,
-                                   at,
-                                   twice ? "a vertex is stored twice"
-                                         : "more trailing zeros or longer prefixes are possible");
+        facet_gfx12_checker_count(twice ? &c->twice : &c->loose, at);
     }
 }
 

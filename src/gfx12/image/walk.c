@@ -388,8 +388,15 @@ static void visit_child(struct search *s,
     } else if (n->state == GREY) {
         report(s, FACET_GFX12_TROUBLE_CYCLE, parent, link->slot, link->address);
     } else if (!from_instance) {
-        /* Many instances may name one BLAS root; within a level a node has one parent. */
-        report(s, FACET_GFX12_TROUBLE_SHARED, parent, link->slot, link->address);
+        /* Many instances may name one BLAS root, or a node inside the BLAS (rebraiding); within a
+         * level a node has one parent. */
+        if (n->parent != FACET_GFX12_NO_NODE &&
+            s->walk->nodes[n->parent].kind == FACET_GFX12_KIND_INSTANCE) {
+            n->parent = parent;
+            n->last_slot = (uint8_t)link->slot;
+        } else {
+            report(s, FACET_GFX12_TROUBLE_SHARED, parent, link->slot, link->address);
+        }
     }
 }
 
