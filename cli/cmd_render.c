@@ -258,7 +258,7 @@ count_bvh(const struct facet_render *render, struct render_outcome *o, struct fa
     status = facet_gfx12_walk(&view, &walk, err);
     if (status == FACET_OK) {
         status = facet_gfx12_bvh_stats(&view, &walk, &stats, err);
-        o->bvh = status == FACET_OK ? bvh_stats_json(&stats) : NULL;
+        o->bvh = status == FACET_OK ? report_stats_json(&stats) : NULL;
         facet_gfx12_walk_free(&walk);
     }
     return status;

@@ -1,11 +1,11 @@
-/* What the `facet bvh` commands share: reading scenes, printing statistics. */
+/* What the `facet bvh` commands share: reading scenes, printing findings. */
 #ifndef FACET_CLI_BVH_BVH_H
 #define FACET_CLI_BVH_BVH_H
 
 #include "session/bvh_file.h"
 
-#include "gfx12/image/stats.h"
 #include "render/bvh_input.h"
+#include "report/stats.h"
 
 struct json_t;
 
@@ -23,21 +23,6 @@ struct bvh_finding {
 void bvh_finding_print(const struct bvh_finding *finding, const char *words);
 struct json_t *bvh_finding_json(const struct bvh_finding *finding);
 
-/* What `facet bvh diff` found, as text while it comes or as JSON at the end. */
-struct bvh_differences {
-    const char *keys[2]; /* of the places in JSON */
-    struct json_t *list; /* NULL: text */
-    uint64_t shown, limit;
-};
-#define BVH_WHOLE_IMAGE UINT64_MAX /* in place of an offset */
-/* Shows a field that differs; past the limit they are counted. */
-void bvh_differences_add(struct bvh_differences *out,
-                         const uint64_t offsets[2],
-                         const char *field,
-                         const uint64_t values[2]);
-/* Prints what is left and returns the exit code. */
-int bvh_differences_end(const struct cli_args *args, struct bvh_differences *out);
-
 /* A scene (NULL: none) and boxes from `aabbs` (a JSON file, NULL: none) as builder input. Says what
  * of the scene is left out, or with --json puts it into *left_out. */
 enum facet_status bvh_scene_read(const struct cli_args *args,
@@ -46,8 +31,5 @@ enum facet_status bvh_scene_read(const struct cli_args *args,
                                  struct facet_render_bvh_input *out,
                                  struct json_t **left_out,
                                  struct facet_error *err);
-
-struct json_t *bvh_stats_json(const struct facet_gfx12_bvh_stats *stats);
-double bvh_bytes_per_triangle(const struct facet_gfx12_bvh_stats *stats);
 
 #endif

@@ -99,7 +99,7 @@ static void print_text(const struct result *r)
         printf("procedural boxes    %" PRIu64 "\n", s->boxes);
     }
     if (s->triangles != 0) {
-        printf("bytes per triangle  %.1f\n", bvh_bytes_per_triangle(s));
+        printf("bytes per triangle  %.1f\n", report_bytes_per_triangle(s));
         printf("triangles per node  %.2f of a primitive node\n",
                (double)s->triangles / (double)s->primitive_nodes);
     }
@@ -127,7 +127,7 @@ static int print_result(const struct cli_args *args, const struct result *r)
         print_text(r);
         return CLI_OK;
     }
-    object = bvh_stats_json(&r->stats);
+    object = report_stats_json(&r->stats);
     if (object != NULL) {
         (void)json_object_set_new(
             object, "degenerate", json_integer((json_int_t)r->report.degenerate));

@@ -1,26 +1,27 @@
 /* `facet bvh diff`: where two images differ. */
 #include "cli/bvh/rt.h"
+#include "report/differences.h"
 
 #include "gfx12/image/diff.h"
 #include "json/json.h"
 
 static uint64_t offset_of(uint32_t node)
 {
-    return node == FACET_GFX12_NO_NODE ? BVH_WHOLE_IMAGE : facet_gfx12_node_offset(node);
+    return node == FACET_GFX12_NO_NODE ? REPORT_WHOLE_IMAGE : facet_gfx12_node_offset(node);
 }
 
 static bool show(void *context, const struct facet_gfx12_difference *d)
 {
-    bvh_differences_add(context,
-                        (const uint64_t[2]){offset_of(d->node_a), offset_of(d->node_b)},
-                        d->field,
-                        (const uint64_t[2]){d->a, d->b});
+    report_differences_add(context,
+                           (const uint64_t[2]){offset_of(d->node_a), offset_of(d->node_b)},
+                           d->field,
+                           (const uint64_t[2]){d->a, d->b});
     return true;
 }
 
 static int run_diff(const struct cli_args *args)
 {
-    struct bvh_differences out = {.keys = {"node_a", "node_b"}, .limit = 100};
+    struct report_differences out = {.keys = {"node_a", "node_b"}, .limit = 100};
     struct facet_error err = {0};
     struct session_bvh a, b;
     uint64_t count = 0;
@@ -54,7 +55,7 @@ static int run_diff(const struct cli_args *args)
         json_decref(out.list);
         return cli_bad_error(args, &err);
     }
-    return bvh_differences_end(args, &out);
+    return report_differences_end(args, &out);
 }
 
 static const struct cli_option diff_options[] = {

@@ -61,7 +61,7 @@ static void print_text(const struct facet_gfx12_bvh_stats *s)
     printf("triangles           %" PRIu64 "\n", s->triangles);
     printf("procedural boxes    %" PRIu64 "\n", s->boxes);
     if (s->triangles != 0) {
-        printf("bytes per triangle  %.1f\n", bvh_bytes_per_triangle(s));
+        printf("bytes per triangle  %.1f\n", report_bytes_per_triangle(s));
         printf("full pairs          %.1f %%\n", 100.0 * (double)s->full_pairs / (double)s->pairs);
         printf("bits per vertex     %.1f\n", (double)s->vertex_bits / (double)s->vertices);
     }
@@ -106,7 +106,7 @@ static int run_info(const struct cli_args *args)
         return cli_bad_error(args, &err);
     }
     if (args->json) {
-        return cli_print_json(args, bvh_stats_json(&stats));
+        return cli_print_json(args, report_stats_json(&stats));
     }
     print_text(&stats);
     return CLI_OK;

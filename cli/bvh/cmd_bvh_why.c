@@ -1,5 +1,6 @@
 /* `facet bvh why`: what one ray does in an image, value by value. */
 #include "cli/bvh/bvh.h"
+#include "report/why.h"
 
 #include "documents/gfx12_vectors.h"
 #include "gfx12/explain.h"
@@ -98,19 +99,31 @@ static int run_why(const struct cli_args *args)
 {
     const char *profile = cli_value(args, "profile");
     struct output out = {.args = args, .limit = 1000};
+    struct facet_gfx12_expect expect;
     struct facet_gfx12_query query;
     struct facet_gfx12_unit unit;
     struct session_bvh file;
     uint64_t node = 0, bvh;
     int code;
 
-    if (!read_options(args, &query, &out) || !cli_number(args, "node", 0, UINT32_MAX, &node) ||
+    if (cli_given(args, "expect") + cli_given(args, "brief") + cli_given(args, "node") > 1) {
+        return cli_bad(args, "--expect, --brief and --node are different questions; ask one");
+    }
+    if (cli_given(args, "tree") && !cli_given(args, "expect")) {
+        return cli_bad(args, "--tree is a form of the answer to --expect");
+    }
+    if ((cli_given(args, "expect") &&
+         !report_expect_read(args, cli_value(args, "expect"), &expect)) ||
+        !read_options(args, &query, &out) || !cli_number(args, "node", 0, UINT32_MAX, &node) ||
         !session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
     }
     bvh = file.view.base;
     out.name = file.name;
-    if (!session_bvh_is_gfx12(args, &file) || !session_bvh_address(args, "bvh", &bvh)) {
+    if (!session_bvh_is_gfx12(args, &file) ||
+        ((cli_given(args, "expect") || cli_given(args, "brief")) &&
+         !session_bvh_has_root(args, &file)) ||
+        !session_bvh_address(args, "bvh", &bvh)) {
         session_bvh_free(&file);
         return CLI_BAD;
     }
@@ -121,8 +134,15 @@ static int run_why(const struct cli_args *args)
     query.address = bvh;
     query.root = file.view.root;
     facet_record_init(&out.record, args->json);
-    code = cli_given(args, "node") ? explain_node(args, &unit, &query, (uint32_t)node, &out.record)
-                                   : explain_trace(args, &unit, &query, &out);
+    if (cli_given(args, "expect")) {
+        code = report_why_expect(args, &unit, &file.view, &query, &expect);
+    } else if (cli_given(args, "brief")) {
+        code = report_why_brief(args, &unit, &file.view, &query);
+    } else if (cli_given(args, "node")) {
+        code = explain_node(args, &unit, &query, (uint32_t)node, &out.record);
+    } else {
+        code = explain_trace(args, &unit, &query, &out);
+    }
     facet_record_free(&out.record);
     session_bvh_free(&file);
     return code;
@@ -131,6 +151,9 @@ static int run_why(const struct cli_args *args)
 static const struct cli_option why_options[] = {
     {"ray", 0, "NUMBERS", "origin, direction and optionally tmin tmax, in one argument"},
     {"node", 0, "ID", "explain one instruction on this node, without a traversal"},
+    {"expect", 0, "PRIM[,GEOM,INST]", "why this triangle is or is not hit, in five lines"},
+    {"brief", 0, NULL, "the ray in five lines: hit, nodes, closest misses, cross-check"},
+    {"tree", 0, NULL, "with --expect: the path as a tree, a node per line"},
     {"max", 0, "N", "most nodes to explain; the others are counted (default 1000)"},
     {"profile", 0, "silicon|gpurt", CLI_GROUP("Ray") "rules of the instruction (default silicon)"},
     {"flags", 0, "N", "API ray flags (default 0)"},
@@ -143,12 +166,31 @@ static const struct cli_option why_options[] = {
 const struct cli_command cli_cmd_bvh_why = {
     .name = "bvh why",
     .summary = "explain what one ray does in a GFX12 BVH image",
-    .usage = "facet bvh why FILE --ray \"OX OY OZ DX DY DZ [TMIN TMAX]\" [--node ID] [--json]",
+    .usage = "facet bvh why FILE --ray \"OX OY OZ DX DY DZ [TMIN TMAX]\" [--node ID] [--json]\n"
+             "facet bvh why FILE --ray NUMBERS --expect PRIM[,GEOM,INST] [--tree] [--json]\n"
+             "facet bvh why FILE --ray NUMBERS --brief [--json]",
     .details =
         "Follows the reference loop (gfx12-semantics.md 11.1) and shows, for every node it visits, "
         "the ten result registers and all values on the way to them: planes, boxes, slab products, "
         "culling rule, sort keys; transform and merged flags; vertices, edges, numerators, "
         "quotients and the comparison that failed; then stack, next node and committed hits.\n\n"
+        "With --expect five lines say why the ray does or does not hit one triangle: the path of "
+        "nodes to it, the first test on that path that rejects the ray and by how much, who is at "
+        "fault, what is hit instead, and whether all triangles tested one by one give the same "
+        "hit. INST is the user data of the instance. Where several paths lead to such a triangle, "
+        "one whose triangle the ray meets is shown, else the one on which the ray comes furthest. "
+        "The fault is\n\n"
+        "  box        the triangle by itself is hit, outside a box of its path\n"
+        "  rounding   the same, but inside the box: the slab test rounds\n"
+        "  ray        the triangle by itself is missed, or hit outside of TMIN to TMAX\n"
+        "  flags      ray flags remove it, or a box promises what it is not\n"
+        "  mask       the instance mask removes it\n"
+        "  transform  the matrix of its instance moves it out of a box above\n"
+        "  range      a stop bit ends the range of its leaf before it\n"
+        "  nearer     something else is hit before it\n"
+        "  lost       only a block that no node names has it\n"
+        "  none       it is hit\n\n"
+        "With --brief five lines say what the ray hits, what it visits and misses narrowly.\n\n"
         "With --node one instruction runs on one node; the ray is taken to be in the space of that "
         "node, and TMAX is the ray extent. For a node below an instance give the address of its "
         "bottom level as --bvh.\n\n"
@@ -158,7 +200,12 @@ const struct cli_command cli_cmd_bvh_why = {
         "reported as an error.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality contract\n"
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\"\n"
-                "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --node 0x12 --json",
+                "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --node 0x12 --json\n"
+                "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --expect 8\n"
+                "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --brief",
+    .exit_codes =
+        "With --expect: 0 the triangle is hit, 1 it is not. With --brief: 1 when all triangles "
+        "tested one by one give another hit.",
     .options = why_options,
     .has_json = true,
     .run = run_why,

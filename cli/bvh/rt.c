@@ -1,5 +1,6 @@
 /* `facet bvh check`, `info` and `dump` on RT images. */
 #include "cli/bvh/rt.h"
+#include "report/differences.h"
 
 #include "rt_image/diff.h"
 #include "rt_image/text.h"
@@ -289,10 +290,10 @@ int bvh_rt_dump(const struct cli_args *args, const struct session_bvh *file)
 
 static void show(void *context, const struct facet_rtbvh_difference *d)
 {
-    bvh_differences_add(context,
-                        (const uint64_t[2]){d->offset_a, d->offset_b},
-                        d->field,
-                        (const uint64_t[2]){d->a, d->b});
+    report_differences_add(context,
+                           (const uint64_t[2]){d->offset_a, d->offset_b},
+                           d->field,
+                           (const uint64_t[2]){d->a, d->b});
 }
 
 static bool open_view(const struct cli_args *args,
@@ -315,7 +316,7 @@ int bvh_rt_diff(const struct cli_args *args,
                 const struct session_bvh *b,
                 uint64_t limit)
 {
-    struct bvh_differences out = {.keys = {"offset_a", "offset_b"}, .limit = limit};
+    struct report_differences out = {.keys = {"offset_a", "offset_b"}, .limit = limit};
     struct facet_rtbvh_view view_a, view_b;
     struct facet_error err = {0};
     uint64_t count;
@@ -329,5 +330,5 @@ int bvh_rt_diff(const struct cli_args *args,
         json_decref(out.list);
         return cli_bad_error(args, &err);
     }
-    return bvh_differences_end(args, &out);
+    return report_differences_end(args, &out);
 }

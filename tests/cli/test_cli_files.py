@@ -81,6 +81,8 @@ FORMS = [
     ("bvh diff <cube.gfx12 <moved.gfx12", "fixed"),
     ("bvh trace <cube.gfx12 --rays <rays.bin -o >out.bin", "fixed"),
     (["bvh", "why", "<cube.gfx12", "--ray", RAY], "fixed"),
+    (["bvh", "why", "<cube.gfx12", "--ray", RAY, "--expect", "8"], "fixed"),
+    (["bvh", "why", "<cube.gfx12", "--ray", RAY, "--brief"], "fixed"),
     (["rt", "why", "--tiles", "<cube.tiles", "--ray", RAY], "fixed"),
     ("gfx why --image <crate.png --u 0.5 --v 0.5", "fixed"),
     ("gfx why --raw <raw.bin --format UNORM8_RGBA --width 2 --height 2 --u 0.5 --v 0.5", "fixed"),

@@ -3,8 +3,10 @@
  * ray, the rest the image. */
 #include "base/bits.h"
 #include "fuzz/fuzz.h"
+#include "gfx12/ask/brute.h"
 #include "gfx12/explain.h"
 #include "gfx12/tracer.h"
+#include "gfx12/ask/why.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +76,34 @@ static void check_why(const struct facet_gfx12_unit *unit,
     facet_record_free(&record);
 }
 
+/* Looking for a triangle ends, and with an answer that fits the hit. */
+static void check_expect(const struct facet_gfx12_unit *unit,
+                         const struct facet_gfx12_query *query,
+                         const struct facet_gfx12_expect *expect)
+{
+    const struct facet_gfx12_view view = {
+        .bytes = unit->image, .size = unit->image_size, .root = query->root};
+    struct facet_gfx12_brute brute;
+    struct facet_gfx12_walk walk;
+    struct facet_gfx12_why why;
+    struct facet_gfx12_hit hit;
+    uint64_t tested;
+
+    require(facet_gfx12_walk(&view, &walk, NULL) == FACET_OK);
+    require(facet_gfx12_brute_make(&view, &walk, &brute, NULL) == FACET_OK);
+    (void)facet_gfx12_brute_trace(&brute, unit, query, 1000, &tested, &hit);
+    require(!hit.found || (query->t_min < hit.t && hit.t < query->t_max));
+    if (facet_gfx12_why(unit, &view, &walk, query, expect, &why, NULL) == FACET_OK && why.found) {
+        require(why.rejected <= why.count && why.fault < FACET_GFX12_FAULT_COUNT);
+        require(why.path[why.count - 1].kind == FACET_GFX12_KIND_PRIMITIVE);
+        require(why.primitive == expect->primitive);
+        require((why.fault == FACET_GFX12_FAULT_NONE) == facet_gfx12_is_expected(&why.hit, expect));
+    }
+    facet_gfx12_why_free(&why);
+    facet_gfx12_brute_free(&brute);
+    facet_gfx12_walk_free(&walk);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct facet_gfx12_unit unit;
@@ -108,5 +138,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_path(&unit, &query, FACET_GFX12_PATH_AVX2, status, &hit, &stats);
     }
     check_why(&unit, &query, status, &hit);
+    if (status == FACET_OK) {
+        check_expect(&unit, &query, &(struct facet_gfx12_expect){.primitive = hit.primitive_index});
+        check_expect(&unit,
+                     &query,
+                     &(struct facet_gfx12_expect){.primitive = data[16] >> 2,
+                                                  .has_geometry = (data[17] & 2) != 0});
+    }
     return 0;
 }
