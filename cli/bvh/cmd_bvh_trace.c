@@ -5,8 +5,11 @@
 #include "base/bits.h"
 #include "base/float.h"
 #include "documents/gfx12_vectors.h"
+#include "gfx12/ask/procedural.h"
 #include "gfx12/tracer.h"
 #include "gfx12/unit.h"
+#include "report/candidates.h"
+#include "session/ray_file.h"
 #include "json/json.h"
 
 #include <inttypes.h>
@@ -14,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Records of both files: eight little-endian dwords. */
-enum { RECORD = 32, RAY_LIMIT = 1 << 30, HIT_FOUND = 1, HIT_BACKFACE = 2, HIT_PROCEDURAL = 4 };
+/* Records of hits: eight little-endian dwords. */
+enum { RECORD = 32, HIT_FOUND = 1, HIT_BACKFACE = 2, HIT_PROCEDURAL = 4 };
 
 struct job {
     struct facet_gfx12_batch_ray *rays;
@@ -23,54 +26,8 @@ struct job {
     size_t count;
     struct facet_gfx12_stats stats;
     uint64_t found;
+    struct facet_gfx12_candidates candidates; /* --procedural candidates */
 };
-
-static float float_at(const uint8_t *bytes)
-{
-    uint32_t bits = facet_load_le32(bytes);
-    float value = facet_float_of(bits);
-
-    return value;
-}
-
-static enum facet_status read_rays(const char *path, struct job *job, struct facet_error *err)
-{
-    struct facet_bytes file;
-    enum facet_status status = facet_file_read(path, RAY_LIMIT, &file, err);
-
-    if (status != FACET_OK) {
-        return status;
-    }
-    if (file.size % RECORD != 0) {
-        status = facet_fail(err,
-                            FACET_ERR_INPUT,
-                            file.size - file.size % RECORD,
-                            "%s: %zu bytes; expected rays of %d bytes, the last one at offset %zu "
-                            "is cut off",
-                            path,
-                            file.size,
-                            RECORD,
-                            file.size - file.size % RECORD);
-    }
-    job->count = file.size / RECORD;
-    job->rays = malloc((job->count + 1) * sizeof *job->rays);
-    job->hits = malloc((job->count + 1) * sizeof *job->hits);
-    if (status == FACET_OK && (job->rays == NULL || job->hits == NULL)) {
-        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu rays", job->count);
-    }
-    for (size_t i = 0; status == FACET_OK && i < job->count; i++) {
-        const uint8_t *record = file.data + i * RECORD;
-
-        for (int k = 0; k < 3; k++) {
-            job->rays[i].origin[k] = float_at(record + 4 * k);
-            job->rays[i].direction[k] = float_at(record + 16 + 4 * k);
-        }
-        job->rays[i].t_min = float_at(record + 12);
-        job->rays[i].t_max = float_at(record + 28);
-    }
-    free(file.data);
-    return status;
-}
 
 static void write_hit(const struct facet_gfx12_hit *hit, uint8_t *record)
 {
@@ -89,9 +46,12 @@ static void write_hit(const struct facet_gfx12_hit *hit, uint8_t *record)
     facet_store_le32(record + 28, hit->found ? flags : 0);
 }
 
-static enum facet_status write_hits(const char *path, struct job *job, struct facet_error *err)
+/* Hits and, if it has a name, the list of candidates: both files or none. */
+static enum facet_status
+write_hits(const char *path, const char *candidates, struct job *job, struct facet_error *err)
 {
     uint8_t *bytes = malloc((job->count + 1) * RECORD);
+    struct facet_strbuf list = {0};
     enum facet_status status;
 
     if (bytes == NULL) {
@@ -101,9 +61,44 @@ static enum facet_status write_hits(const char *path, struct job *job, struct fa
         write_hit(&job->hits[i], bytes + i * RECORD);
         job->found += job->hits[i].found;
     }
-    status = facet_file_write(path, bytes, job->count * RECORD, err);
+    report_candidates(&job->candidates, &list);
+    if (list.failed) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the list of candidates");
+    } else {
+        const struct facet_file_part parts[] = {
+            {path, bytes, job->count * RECORD},
+            {candidates, facet_strbuf_text(&list), list.length}};
+
+        status = facet_file_write_all(parts, candidates != NULL ? 2 : 1, err);
+    }
+    facet_strbuf_free(&list);
     free(bytes);
     return status;
+}
+
+/* Ray by ray on this thread, since a candidate belongs to its ray. */
+static enum facet_status list_candidates(const facet_gfx12_tracer *tracer,
+                                         struct facet_gfx12_query *query,
+                                         struct job *job,
+                                         struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+
+    query->callbacks.context = &job->candidates;
+    for (size_t i = 0; i < job->count && status == FACET_OK; i++) {
+        struct facet_gfx12_stats stats;
+
+        memcpy(query->origin, job->rays[i].origin, sizeof query->origin);
+        memcpy(query->direction, job->rays[i].direction, sizeof query->direction);
+        query->t_min = job->rays[i].t_min;
+        query->t_max = job->rays[i].t_max;
+        job->candidates.ray = i;
+        status = facet_gfx12_tracer_trace(tracer, query, &job->hits[i], &stats, err);
+        facet_gfx12_stats_add(&job->stats, &stats);
+    }
+    return job->candidates.failed
+               ? facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the candidates")
+               : status;
 }
 
 static enum facet_status trace(const struct cli_args *args,
@@ -135,7 +130,9 @@ static enum facet_status trace(const struct cli_args *args,
     if (status == FACET_OK) {
         status = facet_gfx12_tracer_create(&unit, &options, &tracer, err);
     }
-    if (status == FACET_OK) {
+    if (status == FACET_OK && query->callbacks.procedural == facet_gfx12_procedural_note) {
+        status = list_candidates(tracer, query, job, err);
+    } else if (status == FACET_OK) {
         status = facet_gfx12_tracer_batch(
             tracer, query, job->rays, job->count, job->hits, pool, &job->stats, err);
     }
@@ -200,6 +197,8 @@ static int print_result(const struct cli_args *args, const struct job *job)
 static int trace_rays(const struct cli_args *args)
 {
     const char *rays = cli_value(args, "rays"), *output = cli_value(args, "output");
+    const char *procedural = cli_value(args, "procedural");
+    const char *candidates = cli_value(args, "candidates");
     const float zero[3] = {0, 0, 0};
     struct facet_gfx12_query query;
     struct job job = {0};
@@ -212,6 +211,9 @@ static int trace_rays(const struct cli_args *args)
     if (rays == NULL || output == NULL) {
         return cli_bad(args, "expected --rays FILE and -o FILE");
     }
+    if (cli_given(args, "candidates") != (procedural != NULL && procedural[0] == 'c')) {
+        return cli_bad(args, "--procedural candidates and --candidates FILE belong together");
+    }
     if (strcmp(output, "-") == 0 && (args->json || cli_given(args, "stats"))) {
         return cli_bad(args, "figures and -o - both write to standard output");
     }
@@ -220,10 +222,14 @@ static int trace_rays(const struct cli_args *args)
         !cli_number(args, "max-steps", 1, UINT64_MAX, &steps) ||
         !cli_number(args, "stack", 8, 31, &stack) ||
         cli_would_replace(args, output, rays, "the file of rays") || !cli_can_write(args, output) ||
+        cli_would_replace(args, candidates, rays, "the file of rays") ||
+        cli_would_replace(args, candidates, output, "the file of hits") ||
+        !cli_can_write(args, candidates) ||
         !session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
     }
     if (session_bvh_would_be_replaced(args, output, &file, false) ||
+        (candidates != NULL && session_bvh_would_be_replaced(args, candidates, &file, false)) ||
         !session_bvh_has_root(args, &file)) {
         session_bvh_free(&file);
         return CLI_BAD;
@@ -235,12 +241,22 @@ static int trace_rays(const struct cli_args *args)
     if (cli_given(args, "any-hit")) {
         query.api_flags |= FACET_GFX12_API_TERMINATE_ON_FIRST_HIT;
     }
-    status = read_rays(rays, &job, &err);
+    if (procedural != NULL) {
+        query.callbacks.procedural =
+            candidates != NULL ? facet_gfx12_procedural_note : facet_gfx12_procedural_box;
+    }
+    status = session_rays_read(rays, &job.rays, &job.count, &err);
+    if (status == FACET_OK) {
+        job.hits = malloc((job.count + 1) * sizeof *job.hits);
+        if (job.hits == NULL) {
+            status = facet_fail(&err, FACET_ERR_MEMORY, 0, "no memory for %zu hits", job.count);
+        }
+    }
     if (status == FACET_OK) {
         status = trace(args, &file, &query, (unsigned)threads, (uint8_t)stack, &job, &err);
     }
     if (status == FACET_OK) {
-        status = write_hits(output, &job, &err);
+        status = write_hits(output, candidates, &job, &err);
     }
     session_bvh_free(&file);
     code = status == FACET_OK ? print_result(args, &job) : cli_bad_error(args, &err);
@@ -255,12 +271,18 @@ static int trace_rays(const struct cli_args *args)
     }
     free(job.rays);
     free(job.hits);
+    free(job.candidates.items);
     return code;
 }
 
 static const struct cli_option trace_options[] = {
     {"rays", 0, "FILE", "rays: records of eight floats, ox oy oz tmin dx dy dz tmax"},
     {"output", 'o', "FILE", "hits: records of eight dwords, see below"},
+    {"procedural",
+     0,
+     "box|candidates",
+     "procedural primitives: their box is the shape, or list those that are reached"},
+    {"candidates", 0, "FILE", "the list, a line of JSON for each"},
     {"any-hit", 0, NULL, "stop each ray at its first committed hit"},
     {"stats", 0, NULL, "print instructions, nodes and stack use"},
     {"stack",
@@ -290,8 +312,13 @@ const struct cli_command cli_cmd_bvh_trace = {
     .details =
         "Runs the traversal loop of section 11.1 around image_bvh8_intersect_ray for every ray and "
         "writes one hit per ray, in order. The hits are the same bits on any number of threads and "
-        "with or without --plain. Non-opaque triangles count as hit; procedural primitives have no "
-        "shape here and are never hit.\n\n"
+        "with or without --plain. Non-opaque triangles count as hit. Procedural primitives have no "
+        "shape of their own and are not hit, unless --procedural box takes their boxes for it: "
+        "the hit is where the ray enters the box or, if that is not beyond TMIN, leaves it. With "
+        "--procedural candidates every one that a ray reaches is listed in the order of the "
+        "visits: "
+        "number of the ray, primitive, geometry, user data, node, and where the ray enters and "
+        "leaves the box.\n\n"
         "All files are little-endian. A hit is t, u, v (float), primitive, geometry, user data of "
         "the instance, ID of the instance node, and flags: bit 0 hit, bit 1 back face, bit 2 "
         "procedural. Without a hit t is +inf, u and v are 0, the four numbers 0xFFFFFFFF and the "

@@ -3,6 +3,7 @@
 #include "report/why.h"
 
 #include "documents/gfx12_vectors.h"
+#include "gfx12/ask/procedural.h"
 #include "gfx12/explain.h"
 #include "gfx12/unit.h"
 #include "session/ray_text.h"
@@ -131,6 +132,9 @@ static int run_why(const struct cli_args *args)
     if (profile != NULL) {
         (void)facet_doc_gfx12_profile_from(profile, &unit.profile); /* the parser has checked it */
     }
+    if (cli_given(args, "procedural")) {
+        query.callbacks.procedural = facet_gfx12_procedural_box;
+    }
     query.address = bvh;
     query.root = file.view.root;
     facet_record_init(&out.record, args->json);
@@ -156,6 +160,7 @@ static const struct cli_option why_options[] = {
     {"tree", 0, NULL, "with --expect: the path as a tree, a node per line"},
     {"max", 0, "N", "most nodes to explain; the others are counted (default 1000)"},
     {"profile", 0, "silicon|gpurt", CLI_GROUP("Ray") "rules of the instruction (default silicon)"},
+    {"procedural", 0, "box", "the boxes of procedural primitives are hit (default: none is)"},
     {"flags", 0, "N", "API ray flags (default 0)"},
     {"mask", 0, "N", "instance mask (default 0xff)"},
     SESSION_BVH_OPTIONS,
@@ -196,7 +201,8 @@ const struct cli_command cli_cmd_bvh_why = {
         "bottom level as --bvh.\n\n"
         "The numbers of --ray are decimal fractions, inf, nan, or 0x and the bits of a float; "
         "TMIN is 0 and TMAX inf when they are left out. No shader runs: non-opaque hits are "
-        "accepted, procedural primitives are not hit. A traversal of more than 1048576 nodes is "
+        "accepted, and procedural primitives are not hit unless --procedural box takes their boxes "
+        "for their shape. A traversal of more than 1048576 nodes is "
         "reported as an error.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality contract\n"
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\"\n"

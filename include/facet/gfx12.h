@@ -453,8 +453,9 @@ struct facet_gfx12_callbacks {
     void (*visit)(void *context, uint64_t base, uint32_t node, const uint32_t v[10]);
     /* A non-opaque candidate inside (t_min, t_cur); without the callback it is accepted. */
     enum facet_gfx12_verdict (*any_hit)(void *context, const struct facet_gfx12_hit *candidate);
-    /* A visible procedural primitive: `ray` is in the space of its node, `node` its 128 bytes. To
-     * report a hit set candidate->t (and u, v) and return true; t must then pass the interval test.
+    /* A visible procedural primitive: `ray` is in the space of its node, `node` its 128 bytes, and
+     * candidate->t is t_min. To report a hit set candidate->t (and u, v) and return true; t must
+     * then pass the interval test.
      * Without the callback procedural primitives are not hit. */
     bool (*procedural)(void *context,
                        const struct facet_gfx12_ray *ray,

@@ -134,6 +134,7 @@ run_procedural(struct facet_gfx12_trace_state *t, uint32_t node, struct facet_gf
     const uint8_t *bytes = facet_gfx12_unit_fetch(
         t->unit, t->base, facet_gfx12_id_offset(node), FACET_GFX12_NODE_BYTES);
     t->ray.extent = t->t_cur;
+    candidate->t = t->query->t_min;
     return cb->procedural != NULL && bytes != NULL &&
            cb->procedural(cb->context, &t->ray, bytes, candidate);
 }

@@ -144,7 +144,7 @@ struct batch {
     _Atomic size_t failed;
 };
 
-static void add_stats(struct facet_gfx12_stats *sum, const struct facet_gfx12_stats *s)
+void facet_gfx12_stats_add(struct facet_gfx12_stats *sum, const struct facet_gfx12_stats *s)
 {
     sum->steps += s->steps;
     sum->boxes += s->boxes;
@@ -175,7 +175,7 @@ static size_t trace_one_by_one(const struct batch *b, struct chunk *chunk, size_
             return i - begin;
         }
         if (b->counting) {
-            add_stats(&chunk->stats, &stats);
+            facet_gfx12_stats_add(&chunk->stats, &stats);
         }
     }
     return end - begin;
@@ -251,7 +251,7 @@ enum facet_status facet_gfx12_tracer_batch(const facet_gfx12_tracer *tracer,
     }
     for (size_t i = 0; i < chunks; i++) {
         if (stats != NULL) {
-            add_stats(stats, &b.chunks[i].stats);
+            facet_gfx12_stats_add(stats, &b.chunks[i].stats);
         }
         if (status == FACET_OK && b.chunks[i].status != FACET_OK) {
             status = b.chunks[i].status;

@@ -58,6 +58,9 @@ enum facet_status facet_gfx12_tracer_trace(const facet_gfx12_tracer *tracer,
                                            struct facet_gfx12_stats *stats,
                                            struct facet_error *err);
 
+/* The sum of two, with the deeper of their stacks. */
+void facet_gfx12_stats_add(struct facet_gfx12_stats *sum, const struct facet_gfx12_stats *s);
+
 /* The varying part of a ray of a batch; also the record of `facet bvh trace --rays`. */
 struct facet_gfx12_batch_ray {
     float origin[3];

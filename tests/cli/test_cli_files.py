@@ -10,6 +10,7 @@ Words of a row: `<NAME` is an input, `>NAME` an output; `PREFIX<NAME` has other 
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 
@@ -80,6 +81,7 @@ FORMS = [
     ("bvh encode <cube.json -o >out.gfx12", "fixed"),
     ("bvh diff <cube.gfx12 <moved.gfx12", "fixed"),
     ("bvh trace <cube.gfx12 --rays <rays.bin -o >out.bin", "fixed"),
+    ("bvh trace <boxes.gfx12 --rays <rays.bin -o >out.bin --procedural candidates --candidates >out.jsonl", "fixed"),
     (["bvh", "why", "<cube.gfx12", "--ray", RAY], "fixed"),
     (["bvh", "why", "<cube.gfx12", "--ray", RAY, "--expect", "8"], "fixed"),
     (["bvh", "why", "<cube.gfx12", "--ray", RAY, "--brief"], "fixed"),
@@ -144,7 +146,7 @@ def make_inputs(folder):
     write("results/test_x.tsv", b"test_x\ta\tpass\tRT-001\n")
     write("boxes.json", b'{"aabbs": [{"min": [0, 0, 0], "max": [1, 1, 1]}]}')
     write("raw.bin", bytes(16))
-    write("rays.bin", bytes(32))
+    write("rays.bin", struct.pack("<8f", 0.5, 0.5, 9, 0, 0.01, 0.01, -1, 99))
     write("frame.s", FRAME.encode())
     run("as fill.s --isa tile -o fill.elf")
     run("as frame.s --isa xphmg -o frame.elf")

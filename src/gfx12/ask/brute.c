@@ -87,6 +87,7 @@ static bool meets(const struct search *s,
         struct facet_gfx12_ray ray = stay->ray;
 
         ray.extent = s->hit->t;
+        candidate->t = s->query->t_min;
         candidate->procedural = true;
         if (w[0] == F32_INF || cb->procedural == NULL || bytes == NULL ||
             !cb->procedural(cb->context, &ray, bytes, candidate)) {

@@ -238,7 +238,7 @@ static bool test_leaf(struct search *s,
     memcpy(leaf->origin, f->after.origin, sizeof leaf->origin);
     memcpy(leaf->direction, f->after.direction, sizeof leaf->direction);
     if (tri->procedural) {
-        struct facet_gfx12_hit candidate = {.procedural = true};
+        struct facet_gfx12_hit candidate = {.procedural = true, .t = s->query->t_min};
         struct facet_gfx12_ray ray = f->after;
 
         if (cb->procedural == NULL || !cb->procedural(cb->context, &ray, bytes, &candidate)) {
