@@ -295,6 +295,7 @@ static void emit_stub(struct emitter *e, struct stub *stub)
             load_home(e, e->t->ops[stub->op].d1);
         }
         load_those(e, stub->loaded);
+        facet_block_float_reload(e, &stub->copies);
         facet_x86_land(&e->x, facet_x86_jump(&e->x), stub->back);
         break;
     case ZERO:
@@ -401,6 +402,7 @@ static void emit_operation(struct emitter *e, unsigned i)
     store_all(e, e->dirty);
     e->dirty = 0;
     enter_operation(e, i);
+    facet_block_float_forget(e);
     e->loaded &= ~lost(e, i);
     if (is_known(kind)) {
         e->floats.singles &= ~(UINT32_C(1) << (e->t->ops[i].d1 & 31));
@@ -483,6 +485,7 @@ size_t facet_block_emit(
     struct emitter *const e = &made;
 
     find_own(e, first);
+    facet_block_float_forget(e);
     choose_homes(e);
     if (e->loops) {
         load_those(e, e->housed);
@@ -490,9 +493,14 @@ size_t facet_block_emit(
         e->top = e->x.used;
     }
     for (unsigned i = 0; i < t->n; i++) {
+        unsigned stub = e->stub_count;
+
         if (!facet_block_emit_computation(e, i) && !facet_block_emit_memory(e, i) &&
             !facet_block_emit_float(e, i) && !emit_way(e, i)) {
             emit_operation(e, i);
+        }
+        for (; stub < e->stub_count; stub++) {
+            e->stubs[stub].copies = e->copies;
         }
     }
     for (unsigned i = 0; i < e->stub_count; i++) {

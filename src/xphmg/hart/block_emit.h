@@ -13,6 +13,16 @@ enum { HART = FACET_RSI, LEFT = FACET_RDX, BYTES = FACET_R8, SPAN = FACET_R9 };
 /* What may have a home: the registers x, and beside them two pointers that stores need. */
 enum { LINES = DEAD + 1, PAGES, GUEST, NO_HOME = 0xFF };
 
+/* Registers f lie in the hart; those used last are in registers of the host besides. XMM0 and XMM1
+ * are for passing use. */
+enum { XMM0, XMM1, XMMS = 16, NO_FLOAT = 0xFF };
+
+struct float_copies {
+    uint8_t guest[XMMS]; /* the register f that is in each of the host, or NO_FLOAT */
+    uint16_t singles;    /* those of the host with a single; others have a double */
+    uint8_t next;        /* to be given up next */
+};
+
 /* Digits of the group of shifts. */
 enum { DIGIT_ROL, DIGIT_ROR, DIGIT_SHL = 4, DIGIT_SHR = 5, DIGIT_SAR = 7 };
 
@@ -29,10 +39,11 @@ struct stub {
     } what;
     size_t jumps[6]; /* that lead here */
     unsigned jump_count;
-    size_t back;            /* where LINE, OPERATION and ZERO continue */
-    unsigned op;            /* of the trace */
-    unsigned bytes;         /* of the store, or the number */
-    uint64_t dirty, loaded; /* registers as they are */
+    size_t back;                /* where LINE, OPERATION and ZERO continue */
+    unsigned op;                /* of the trace */
+    unsigned bytes;             /* of the store, or the number */
+    uint64_t dirty, loaded;     /* registers as they are */
+    struct float_copies copies; /* as OPERATION leaves them */
 };
 
 struct emitter {
@@ -52,6 +63,7 @@ struct emitter {
         bool inexact;     /* NX is up */
         uint32_t singles; /* registers with a boxed binary32 */
     } floats;
+    struct float_copies copies;
     struct stub stubs[2 * BLOCK_OPS];
     unsigned stub_count;
     /* Jumps to what the ways out have in common. */
@@ -150,6 +162,15 @@ bool facet_block_emit_float(struct emitter *e, unsigned i);
 /* Floating point that is switched off takes the jump; its registers have changed. */
 void facet_block_check_floats(struct emitter *e, struct stub *off);
 void facet_block_mark_floats(struct emitter *e);
+/* The register of the host that has a copy of this one in the format, or NO_FLOAT. */
+unsigned facet_block_float_copy(const struct emitter *e, bool single, unsigned guest);
+/* One of the host for a result for this one, other than the two given. */
+unsigned facet_block_float_place(struct emitter *e, unsigned guest, unsigned a, unsigned b);
+/* The result is there. */
+void facet_block_float_keep(struct emitter *e, bool single, unsigned guest, unsigned xmm);
+/* C functions leave no copies; and what there was before one. */
+void facet_block_float_forget(struct emitter *e);
+void facet_block_float_reload(struct emitter *e, const struct float_copies *copies);
 /* The code of a stub ZERO; returns the jump for results that are none. */
 size_t facet_block_emit_zero(struct emitter *e, const struct stub *stub);
 

@@ -1,14 +1,14 @@
 /* See block_emit.h: floating point by the host's own, when its bits and flags are provably those of
  * src/num (block_fp.h says when). What has to hold for the whole block (floating point is on, frm,
  * NX, operands that are boxed) is asked once; where it does not, the operations do the rest of the
- * block. A result that is not ordinary is left to the operation alone. The registers f stay in the
- * hart. */
+ * block. A result that is not ordinary is left to the operation alone. Every result is stored in
+ * the hart at once; the copies in registers of the host only spare the way back. */
 #include "xphmg/hart/block_emit.h"
 
 #include "num/hart.h"
 #include "xphmg/hart/block_fp.h"
 
-enum { XMM0, XMM1 };
+#include <string.h>
 
 enum what {
     NOT_HERE,
@@ -140,20 +140,100 @@ static void check_single(struct emitter *e, bool single, unsigned reg, struct st
     }
 }
 
-static void load_float(struct emitter *e, bool single, unsigned to, unsigned reg)
+/* ---- copies ---- */
+
+unsigned facet_block_float_copy(const struct emitter *e, bool single, unsigned guest)
 {
-    facet_x86_op(&e->x, 4, scalar(single, 0x10), to, float_at(reg));
+    for (unsigned i = 0; i < XMMS; i++) {
+        if (e->copies.guest[i] == guest && (e->copies.singles >> i & 1) == single) {
+            return i;
+        }
+    }
+    return NO_FLOAT;
 }
 
-/* The bits of XMM0 in RAX; those of no ordinary number go to the stub, or only those of no number.
- * What is left of them without the sign is compared at once: the exponent is on top. */
-static void check_result(struct emitter *e, bool single, bool finite, struct stub *slow)
+/* There is no copy of the register any more. */
+static void drop_copy(struct emitter *e, unsigned guest)
+{
+    for (unsigned i = 0; i < XMMS; i++) {
+        if (e->copies.guest[i] == guest) {
+            e->copies.guest[i] = NO_FLOAT;
+        }
+    }
+}
+
+unsigned facet_block_float_place(struct emitter *e, unsigned guest, unsigned a, unsigned b)
+{
+    struct float_copies *copies = &e->copies;
+
+    for (unsigned i = 0; i < XMMS; i++) {
+        if (copies->guest[i] == guest && i != a && i != b) {
+            return i;
+        }
+    }
+    do {
+        copies->next = copies->next >= XMMS - 1 ? XMM1 + 1 : copies->next + 1;
+    } while (copies->next == a || copies->next == b);
+    copies->guest[copies->next] = NO_FLOAT;
+    return copies->next;
+}
+
+void facet_block_float_forget(struct emitter *e)
+{
+    memset(e->copies.guest, NO_FLOAT, sizeof e->copies.guest);
+    e->copies.next = XMM1;
+}
+
+void facet_block_float_reload(struct emitter *e, const struct float_copies *copies)
+{
+    for (unsigned i = 0; i < XMMS; i++) {
+        if (copies->guest[i] != NO_FLOAT) {
+            const bool single = (copies->singles >> i & 1) != 0;
+
+            facet_x86_op(&e->x, 4, scalar(single, 0x10), i, float_at(copies->guest[i]));
+        }
+    }
+}
+
+static void copy_is(struct emitter *e, bool single, unsigned guest, unsigned xmm)
+{
+    const uint16_t mask = (uint16_t)(1u << xmm);
+
+    drop_copy(e, guest);
+    e->copies.guest[xmm] = (uint8_t)guest;
+    e->copies.singles = (uint16_t)(single ? e->copies.singles | mask : e->copies.singles & ~mask);
+}
+
+/* A register of the host with the value, other than the one given. */
+static unsigned load_float(struct emitter *e, bool single, unsigned guest, unsigned other)
+{
+    unsigned xmm = facet_block_float_copy(e, single, guest);
+
+    if (xmm == NO_FLOAT) {
+        xmm = facet_block_float_place(e, guest, other, other);
+        facet_x86_op(&e->x, 4, scalar(single, 0x10), xmm, float_at(guest));
+        copy_is(e, single, guest, xmm);
+    }
+    return xmm;
+}
+
+static void move_float(struct emitter *e, unsigned to, unsigned from)
+{
+    if (to != from) {
+        facet_x86_op(&e->x, 4, 0x0F28, to, facet_x86_in(from));
+    }
+}
+
+/* The bits of the result in RAX; those of no ordinary number go to the stub, or only those of no
+ * number. What is left of them without the sign is compared at once: the exponent is on top. */
+static void
+check_result(struct emitter *e, bool single, bool finite, unsigned xmm, struct stub *slow)
 {
     const unsigned size = single ? 4 : 8;
     const unsigned top = single ? 24 : 53; /* where the exponent begins then */
     const unsigned most = single ? 0xFF : 0x7FF;
 
-    facet_x86_op(&e->x, size, 0x660F7E, XMM0, facet_x86_in(FACET_RAX));
+    facet_x86_op(&e->x, size, 0x660F7E, xmm, facet_x86_in(FACET_RAX));
     facet_x86_op(
         &e->x,
         size,
@@ -200,24 +280,34 @@ size_t facet_block_emit_zero(struct emitter *e, const struct stub *stub)
     return facet_x86_jump(&e->x);
 }
 
-/* The result in RAX goes to the register; a single is boxed, if the register is not full of ones
- * already. */
-static void keep(struct emitter *e, bool single, unsigned reg)
+/* The register has a new value: a single is boxed, if the register is not full of ones already. */
+static void box(struct emitter *e, bool single, unsigned guest)
 {
-    const uint32_t mask = UINT32_C(1) << reg;
+    const uint32_t mask = UINT32_C(1) << guest;
+    struct facet_x86_operand high = float_at(guest);
 
-    if (!single) {
-        facet_x86_store(&e->x, float_at(reg), FACET_RAX);
-        e->floats.singles &= ~mask;
-    } else if ((e->floats.singles & mask) != 0) {
-        facet_x86_op(&e->x, 4, 0x89, FACET_RAX, float_at(reg));
-    } else {
-        facet_x86_constant(&e->x, FACET_RCX, UINT64_C(0xFFFFFFFF00000000));
-        facet_x86_op(&e->x, 8, 0x0B, FACET_RAX, facet_x86_in(FACET_RCX));
-        facet_x86_store(&e->x, float_at(reg), FACET_RAX);
-        e->floats.singles |= mask;
+    if (single && (e->floats.singles & mask) == 0) {
+        high.offset += 4;
+        facet_x86_op(&e->x, 4, 0xC7, 0, high);
+        facet_x86_word(&e->x, UINT32_MAX);
     }
+    e->floats.singles = single ? e->floats.singles | mask : e->floats.singles & ~mask;
     facet_block_mark_floats(e);
+}
+
+void facet_block_float_keep(struct emitter *e, bool single, unsigned guest, unsigned xmm)
+{
+    facet_x86_op(&e->x, 4, scalar(single, 0x11), xmm, float_at(guest));
+    copy_is(e, single, guest, xmm);
+    box(e, single, guest);
+}
+
+/* The same for a result in RAX. */
+static void keep(struct emitter *e, bool single, unsigned guest)
+{
+    facet_x86_op(&e->x, single ? 4 : 8, 0x89, FACET_RAX, float_at(guest));
+    drop_copy(e, guest);
+    box(e, single, guest);
 }
 
 static bool has_fma(void)
@@ -246,6 +336,7 @@ static void emit_rounded(struct emitter *e, unsigned i, const struct recipe *how
 {
     const struct op *op = &e->t->ops[i];
     struct stub *rest = add_stub(e, REST, i);
+    unsigned to;
     struct stub *zero = how->zeros ? add_stub(e, ZERO, i) : NULL, *slow = add_stub(e, OPERATION, i);
 
     facet_block_check_floats(e, rest);
@@ -256,30 +347,45 @@ static void emit_rounded(struct emitter *e, unsigned i, const struct recipe *how
     }
     if (how->what == FUSED) {
         check_single(e, how->single, op->a2, rest);
-        load_float(e, how->single, XMM0, op->a2);
-        load_float(e, how->single, XMM1, op->a1);
+        move_float(e, XMM0, load_float(e, how->single, op->a2, XMM0));
+        move_float(e, XMM1, load_float(e, how->single, op->a1, XMM0));
         multiply_add(e, how->single, how->code, op->b1);
+        to = XMM0;
     } else if (how->what == ROOT) {
-        facet_x86_op(&e->x, 4, scalar(how->single, how->code), XMM0, float_at(op->a1));
+        const unsigned a = load_float(e, how->single, op->a1, XMM0);
+
+        to = facet_block_float_place(e, op->d1, XMM0, XMM0);
+        facet_x86_op(&e->x, 4, scalar(how->single, how->code), to, facet_x86_in(a));
     } else {
-        load_float(e, how->single, XMM0, op->a1);
-        facet_x86_op(&e->x, 4, scalar(how->single, how->code), XMM0, float_at(op->b1));
+        const unsigned a = load_float(e, how->single, op->a1, XMM0);
+        const unsigned b = load_float(e, how->single, op->b1, a);
+
+        to = op->d1 == op->a1 && a != b ? a : facet_block_float_place(e, op->d1, a, b);
+        move_float(e, to, a);
+        facet_x86_op(&e->x, 4, scalar(how->single, how->code), to, facet_x86_in(b));
     }
-    check_result(e, how->single, how->exact, zero != NULL ? zero : slow);
+    check_result(e, how->single, how->exact, to, zero != NULL ? zero : slow);
     if (zero != NULL) {
         zero->bytes = how->single ? 4 : 8;
         zero->back = e->x.used;
     }
-    keep(e, how->single, op->d1);
+    if (to == XMM0) {
+        to = facet_block_float_place(e, op->d1, XMM0, XMM0);
+        move_float(e, to, XMM0);
+    }
+    facet_block_float_keep(e, how->single, op->d1, to);
     slow->back = e->x.used;
 }
 
-/* Compares XMM0, with the first operand, with the second; NaNs go to the stub. */
-static void compare(struct emitter *e, bool single, unsigned a, unsigned b, struct stub *slow)
+/* Compares the first operand with the second; NaNs go to the stub. Returns where the first is. */
+static unsigned compare(struct emitter *e, bool single, unsigned a, unsigned b, struct stub *slow)
 {
-    load_float(e, single, XMM0, a);
-    facet_x86_op(&e->x, 4, single ? 0x0F2E : 0x660F2E, XMM0, float_at(b));
+    const unsigned first = load_float(e, single, a, XMM0);
+    const unsigned second = load_float(e, single, b, first);
+
+    facet_x86_op(&e->x, 4, single ? 0x0F2E : 0x660F2E, first, facet_x86_in(second));
     jump_to(e, slow, FACET_IF_PARITY);
+    return first;
 }
 
 static void emit_test(struct emitter *e, unsigned i, const struct recipe *how)
@@ -292,7 +398,7 @@ static void emit_test(struct emitter *e, unsigned i, const struct recipe *how)
     facet_block_check_floats(e, rest);
     check_single(e, how->single, op->a1, rest);
     check_single(e, how->single, op->b1, rest);
-    compare(e, how->single, swapped ? op->b1 : op->a1, swapped ? op->a1 : op->b1, slow);
+    (void)compare(e, how->single, swapped ? op->b1 : op->a1, swapped ? op->a1 : op->b1, slow);
     facet_x86_op(&e->x, 1, 0x0F90u | how->code, 0, facet_x86_in(FACET_RAX));
     facet_x86_op(&e->x, 4, 0x0FB6, to, facet_x86_in(FACET_RAX));
     put(e, op->d1, to);
@@ -306,17 +412,19 @@ static void emit_least(struct emitter *e, unsigned i, const struct recipe *how)
     const unsigned size = how->single ? 4 : 8;
     struct stub *rest = add_stub(e, REST, i), *slow = add_stub(e, OPERATION, i);
     size_t differ, on;
+    unsigned first;
 
     facet_block_check_floats(e, rest);
     check_single(e, how->single, op->a1, rest);
     check_single(e, how->single, op->b1, rest);
-    compare(e, how->single, op->a1, op->b1, slow);
+    first = compare(e, how->single, op->a1, op->b1, slow);
     differ = facet_x86_jump_if(&e->x, FACET_IF_NOT_EQUAL);
     facet_x86_op(&e->x, size, 0x8B, FACET_RAX, float_at(op->a1));
     facet_x86_op(
         &e->x, size, how->code == LEAST_IS_LESS ? 0x0B : 0x23, FACET_RAX, float_at(op->b1));
     on = facet_x86_jump(&e->x);
     facet_x86_land(&e->x, differ, e->x.used);
+    move_float(e, XMM0, first);
     facet_x86_op(&e->x, 4, scalar(how->single, how->code), XMM0, float_at(op->b1));
     facet_x86_op(&e->x, size, 0x660F7E, XMM0, facet_x86_in(FACET_RAX));
     facet_x86_land(&e->x, on, e->x.used);
@@ -334,6 +442,15 @@ static void emit_sign(struct emitter *e, unsigned i, const struct recipe *how)
     check_single(e, how->single, op->a1, rest);
     check_single(e, how->single, op->b1, rest);
     facet_x86_op(&e->x, size, 0x8B, FACET_RAX, float_at(op->a1));
+    if (op->a1 == op->b1) { /* the number itself, its opposite or its magnitude */
+        if (how->code != SIGN_OF) {
+            facet_x86_op(
+                &e->x, size, 0x0FBA, how->code == SIGN_NOT ? 7 : 6, facet_x86_in(FACET_RAX));
+            facet_x86_byte(&e->x, 8 * size - 1); /* complement the bit, or clear it */
+        }
+        keep(e, how->single, op->d1);
+        return;
+    }
     facet_x86_op(&e->x, size, 0x8B, FACET_RCX, float_at(op->b1));
     if (how->code == SIGN_NOT) {
         facet_x86_op(&e->x, size, 0xF7, 2, facet_x86_in(FACET_RCX));
@@ -351,6 +468,7 @@ static void emit_narrow(struct emitter *e, unsigned i, const struct recipe *how)
 {
     const struct op *op = &e->t->ops[i];
     struct stub *rest = add_stub(e, REST, i), *slow = add_stub(e, OPERATION, i);
+    unsigned to;
 
     facet_block_check_floats(e, rest);
     if (how->single) {
@@ -359,9 +477,10 @@ static void emit_narrow(struct emitter *e, unsigned i, const struct recipe *how)
         check_rounding(e, op, rest);
     }
     check_single(e, how->single, op->a1, rest);
-    facet_x86_op(&e->x, 4, scalar(how->single, 0x5A), XMM0, float_at(op->a1));
-    check_result(e, !how->single, false, slow);
-    keep(e, !how->single, op->d1);
+    to = facet_block_float_place(e, op->d1, XMM0, XMM0);
+    facet_x86_op(&e->x, 4, scalar(how->single, 0x5A), to, float_at(op->a1));
+    check_result(e, !how->single, false, to, slow);
+    facet_block_float_keep(e, !how->single, op->d1, to);
     slow->back = e->x.used;
 }
 

@@ -4,7 +4,7 @@
 struct recipe {
     enum { NOT_HERE, LOAD_X, STORE_X, LOAD_FLOAT, STORE_FLOAT } how;
     uint8_t size;  /* bytes in memory, or 8 and 4 for the host's operation of a load */
-    uint16_t code; /* opcode */
+    uint32_t code; /* opcode */
 };
 
 static const struct recipe recipes[K_SINGLE] = {
@@ -21,10 +21,10 @@ static const struct recipe recipes[K_SINGLE] = {
     MEMORY(STORE_X, SH, 2, 0x89),
     MEMORY(STORE_X, SW, 4, 0x89),
     MEMORY(STORE_X, SD, 8, 0x89),
-    MEMORY(LOAD_FLOAT, FLW, 4, 0x8B),
-    MEMORY(LOAD_FLOAT, FLD, 8, 0x8B),
-    MEMORY(STORE_FLOAT, FSW, 4, 0x89),
-    MEMORY(STORE_FLOAT, FSD, 8, 0x89),
+    MEMORY(LOAD_FLOAT, FLW, 4, 0xF30F10),
+    MEMORY(LOAD_FLOAT, FLD, 8, 0xF20F10),
+    MEMORY(STORE_FLOAT, FSW, 4, 0xF30F11),
+    MEMORY(STORE_FLOAT, FSD, 8, 0xF20F11),
 #undef MEMORY
 };
 
@@ -83,15 +83,9 @@ static void emit_load(struct emitter *e, unsigned i, const struct recipe *how)
         put(e, op->d1, to);
         return;
     }
-    facet_x86_op(&e->x, how->size, how->code, FACET_RAX, in_ram());
-    e->floats.singles &= ~(UINT32_C(1) << op->d1);
-    if (how->size == 4) {
-        e->floats.singles |= UINT32_C(1) << op->d1;
-        facet_x86_constant(&e->x, FACET_RCX, UINT64_C(0xFFFFFFFF00000000));
-        facet_x86_op(&e->x, 8, 0x0B, FACET_RAX, facet_x86_in(FACET_RCX));
-    }
-    facet_x86_store(&e->x, float_at(op->d1), FACET_RAX);
-    facet_block_mark_floats(e);
+    to = facet_block_float_place(e, op->d1, XMM0, XMM0);
+    facet_x86_op(&e->x, 4, how->code, to, in_ram());
+    facet_block_float_keep(e, how->size == 4, op->d1, to);
 }
 
 /* Stores neither cross a line nor reach one that the cache knows (block_exec.c). */
@@ -99,7 +93,7 @@ static void emit_store(struct emitter *e, unsigned i, const struct recipe *how)
 {
     const struct op *op = &e->t->ops[i];
     struct stub *stub = add_stub(e, LEAVE, i), *line;
-    unsigned value = FACET_RCX;
+    unsigned value;
 
     if (how->how == STORE_FLOAT) {
         facet_block_check_floats(e, stub);
@@ -125,11 +119,15 @@ static void emit_store(struct emitter *e, unsigned i, const struct recipe *how)
     facet_x86_op(&e->x, 4, 0xC6, 0, facet_x86_indexed(get(e, PAGES, FACET_RDI), FACET_RCX, 0, 0));
     facet_x86_byte(&e->x, FACET_MEM_DIRTY_ALL);
     if (how->how == STORE_X) {
-        value = get(e, op->b1, FACET_RCX);
-    } else {
-        facet_x86_load(&e->x, FACET_RCX, float_at(op->b1));
+        facet_x86_op(&e->x, how->size, how->code, get(e, op->b1, FACET_RCX), in_ram());
+        return;
     }
-    facet_x86_op(&e->x, how->size, how->code, value, in_ram());
+    value = facet_block_float_copy(e, how->size == 4, op->b1);
+    if (value == NO_FLOAT) { /* of a single that is none, these are the bits all the same */
+        value = XMM0;
+        facet_x86_op(&e->x, 4, how->code - 1, value, float_at(op->b1));
+    }
+    facet_x86_op(&e->x, 4, how->code, value, in_ram());
 }
 
 bool facet_block_emit_memory(struct emitter *e, unsigned i)

@@ -33,6 +33,15 @@ static const struct {
      "0(t0)\n"
      "li s3, 200\n addi s4, s0, 0x200\n addi s5, s0, 0x240\n addi s6, s0, 0x280\n mtx.ld s4, 5\n"
      "1: mtx.mul s6, s5, 5\n addi s3, s3, -1\n svsetvl s7, 3\n add s8, s8, s7\n bnez s3, 1b\n"},
+    {"floats before and behind a matrix",
+     "li t0, 0x6000\n csrs mstatus, t0\n csrwi fflags, 1\n li s3, 40\n"
+     "addi s4, s0, 0x200\n addi s5, s0, 0x240\n addi s6, s0, 0x280\n mtx.ld s4, 5\n"
+     "fcvt.s.w f1, s3\n fcvt.s.w f2, s3\n fcvt.s.w f3, s3\n fcvt.s.w f4, s3\n fcvt.s.w f5, s3\n"
+     "fcvt.s.w f6, s3\n fcvt.s.w f7, s3\n fcvt.s.w f8, s3\n fcvt.s.w f9, s3\n fmv.s f10, f9\n"
+     "1: fadd.s f1, f1, f2\n fsub.s f3, f3, f4\n fadd.s f5, f5, f6\n fsub.s f7, f7, f8\n"
+     "mtx.mul s6, s5, 5\n"
+     "fadd.s f9, f9, f1\n fadd.s f9, f9, f3\n fadd.s f10, f10, f5\n fadd.s f10, f10, f7\n"
+     "addi s3, s3, -1\n bnez s3, 1b\n"},
     {"traps in blocks",
      "li s3, 10\n li s4, 3\n"
      "1: xmem.ldg.w s5, (s4)\n addi s6, s6, 1\n csrr s7, XIREG\n addi s6, s6, 2\n mtx.ld x0, 5\n"
