@@ -427,9 +427,8 @@ static struct facet_gfx12_image refit(const struct facet_gfx12_image *image, con
     struct facet_gfx12_image out = {malloc(image->size), image->size};
     struct facet_error err = {0};
 
-    CHECK_MSG(facet_gfx12_refit(&view, &s->input, NULL, out.bytes, &err) == FACET_OK,
-              "%s",
-              err.message);
+    CHECK_MSG(
+        facet_gfx12_refit(&view, &s->input, NULL, out.bytes, &err) == FACET_OK, "%s", err.message);
     return out;
 }
 
@@ -446,6 +445,38 @@ TEST(refit_to_the_same_scene_changes_nothing, "G12-253")
         CHECK_EQ(same.size, image.size);
         CHECK(memcmp(same.bytes, image.bytes, image.size) == 0);
         free(same.bytes);
+        free(image.bytes);
+    }
+    scene_free(&s);
+}
+
+/* In place and elsewhere; what did not move keeps its boxes, those that were cut or turned too. */
+TEST(refit_in_place_leaves_unmoved_levels_alone, "G12-253")
+{
+    struct scene s;
+
+    scene_make(&s);
+    for (int kind = 0; kind < 4; kind++) {
+        struct facet_gfx12_image image = scene_build(
+            &s,
+            (struct facet_gfx12_build_options){
+                .quality = (kind & 1) == 0 ? FACET_BVH_FAST : FACET_BVH_HIGH, .obb = kind >> 1});
+        struct facet_gfx12_image before = {malloc(image.size), image.size}, aside;
+        struct facet_gfx12_view view = view_of(&image);
+
+        memcpy(before.bytes, image.bytes, image.size);
+        CHECK(facet_gfx12_refit(&view, &s.input, NULL, image.bytes, NULL) == FACET_OK);
+        CHECK(memcmp(image.bytes, before.bytes, image.size) == 0);
+        for (int c = 0; c < 3; c++) {
+            s.mesh[1].triangles[7].vertex[c][1] *= -1.0f;
+        }
+        aside = refit(&before, &s);
+        CHECK(facet_gfx12_refit(&view, &s.input, NULL, image.bytes, NULL) == FACET_OK);
+        CHECK(memcmp(image.bytes, before.bytes, image.size) != 0);
+        CHECK(memcmp(image.bytes, aside.bytes, image.size) == 0);
+        CHECK_EQ(errors_in(&view), 0);
+        free(aside.bytes);
+        free(before.bytes);
         free(image.bytes);
     }
     scene_free(&s);

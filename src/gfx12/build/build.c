@@ -396,7 +396,12 @@ static enum facet_status build_trees(struct facet_level *level,
 
         status = facet_gfx12_high_pair(level, pool, err);
         level->shared = true;
-        facet_progress_add(progress, count - level->item_count); /* the tree counts the rest */
+        if (status == FACET_OK && options->quality == FACET_BVH_HIGH && !level->updatable) {
+            status = facet_gfx12_level_split(level, pool, err);
+        }
+        if (count > level->item_count) { /* the tree counts the rest */
+            facet_progress_add(progress, count - level->item_count);
+        }
     }
     if (status == FACET_OK) {
         status = facet_bvh2_build(level->items,
@@ -423,6 +428,9 @@ static enum facet_status build_trees(struct facet_level *level,
 
         status = facet_bvh_collapse_optimal(
             &level->tree, level->items, &cost, 8, pool, &level->wide, err);
+    }
+    if (status == FACET_OK && triangles && options->quality == FACET_BVH_HIGH) {
+        facet_gfx12_level_join(level, pool);
     }
     return status;
 }

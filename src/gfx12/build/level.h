@@ -4,7 +4,8 @@
  *   build.c   input checks, items, order of the steps, the image
  *   emit.c    leaves to primitive nodes (pack.h), addresses, box nodes (12.4 - 12.6)
  *   obb.c     oriented boxes (12.7)
- *   high.c    pairs of triangles as items, for the qualities `fast` and `high` */
+ *   high.c    pairs of triangles as items, for the qualities `fast` and `high`
+ *   split.c   items with several boxes, for the quality `high` */
 #ifndef FACET_GFX12_BUILD_LEVEL_H
 #define FACET_GFX12_BUILD_LEVEL_H
 
@@ -110,6 +111,12 @@ enum facet_status facet_gfx12_level_obb(const struct facet_level *level,
 /* Pairs neighbouring triangles: the items of `level` are replaced and become its spare ones. */
 enum facet_status
 facet_gfx12_high_pair(struct facet_level *level, facet_pool *pool, struct facet_error *err);
+
+/* Cuts the boxes of items that waste most area: several items may then have one id. */
+enum facet_status
+facet_gfx12_level_split(struct facet_level *level, facet_pool *pool, struct facet_error *err);
+/* After the collapse: parts of one item in one leaf become one. */
+void facet_gfx12_level_join(struct facet_level *level, facet_pool *pool);
 
 /* Pieces of the encoder that a refit needs too. */
 

@@ -19,6 +19,7 @@ struct covered {
     _Alignas(16) float lo[4], hi[4];
     uint8_t promises, mask;
     bool empty;
+    bool changed;   /* some byte below is not what it was */
     uint32_t depth; /* below the root of its BLAS */
 };
 
@@ -240,6 +241,7 @@ static void cover_join(struct covered *c, const struct covered *o)
 {
     c->promises &= o->promises;
     c->mask |= o->mask;
+    c->changed |= o->changed;
     if (!o->empty) {
         cover_bounds(c, lanes_load(o->lo), lanes_load(o->hi));
     }
@@ -324,6 +326,7 @@ cover_range(const struct refit *r, const struct facet_gfx12_link *link, struct c
         const uint8_t *node = r->bytes + facet_gfx12_node_offset(range.node);
         const uint32_t pair = facet_gfx12_raw_pair(node, range.pair);
 
+        out->changed |= r->covered[range.node].changed;
         if (is_plain_raw(node, pair)) {
             cover_raw_pair(node, pair, out);
         } else {
@@ -388,8 +391,10 @@ static enum facet_status refit_box(struct refit *r, uint32_t node, struct facet_
         memcpy(lo[i], below[i].lo, sizeof lo[i]);
         memcpy(hi[i], below[i].hi, sizeof hi[i]);
     }
-    if (count == 0) {
-        return FACET_OK; /* the root of an empty level */
+    /* The root of an empty level; or nothing below has moved, and the boxes that the builder cut or
+     * turned stay as they are. */
+    if (count == 0 || !own->changed) {
+        return FACET_OK;
     }
     if (!facet_gfx12_box_grid(&box, lo, hi, count)) {
         return too_wide(node, err);
@@ -413,9 +418,12 @@ static enum facet_status refit_instance(struct refit *r, uint32_t node, struct f
     const struct facet_bvh_instance *moved = &r->scene->instances[found->index];
     const struct covered *blas = &r->covered[found->root];
     struct covered *own = &r->covered[node];
+    uint8_t *bytes = r->bytes + facet_gfx12_node_offset(node);
+    uint8_t before[FACET_GFX12_NODE_BYTES];
     struct facet_gfx12_instance in;
 
-    facet_gfx12_instance_decode(facet_gfx12_node_bytes(r->view, node), &in);
+    memcpy(before, facet_gfx12_node_bytes(r->view, node), sizeof before);
+    facet_gfx12_instance_decode(before, &in);
     cover_nothing(own);
     own->empty = false;
     own->mask = moved->mask;
@@ -427,28 +435,34 @@ static enum facet_status refit_instance(struct refit *r, uint32_t node, struct f
                           "instance %u: world_to_object has no inverse",
                           found->index);
     }
-    return facet_gfx12_instance_node(moved,
-                                     blas->lo,
-                                     blas->hi,
-                                     r->scene->blas[moved->blas].aabb_count != 0,
-                                     facet_gfx12_base_address(in.pointer),
-                                     in.parent,
-                                     r->bytes + facet_gfx12_node_offset(node))
-               ? FACET_OK
-               : too_wide(node, err);
+    if (!facet_gfx12_instance_node(moved,
+                                   blas->lo,
+                                   blas->hi,
+                                   r->scene->blas[moved->blas].aabb_count != 0,
+                                   facet_gfx12_base_address(in.pointer),
+                                   in.parent,
+                                   bytes)) {
+        return too_wide(node, err);
+    }
+    own->changed = blas->changed || memcmp(before, bytes, sizeof before) != 0;
+    return FACET_OK;
 }
 
 static enum facet_status refit_primitive(struct refit *r, uint32_t node, struct facet_error *err)
 {
     const struct facet_refit_blas *blas = find_blas(r, r->walk.nodes[node].level_base);
 
-    return blas != NULL
-               ? facet_gfx12_refit_prim(blas,
-                                        facet_gfx12_node_bytes(r->view, node),
-                                        facet_gfx12_node_offset(node),
-                                        r->bytes + facet_gfx12_node_offset(node),
-                                        err)
-               : facet_gfx12_refit_mismatch(err, facet_gfx12_node_offset(node), "lies in no BLAS");
+    uint8_t *bytes = r->bytes + facet_gfx12_node_offset(node);
+    uint8_t before[FACET_GFX12_NODE_BYTES]; /* the new bytes may replace the old ones */
+    enum facet_status status;
+
+    if (blas == NULL) {
+        return facet_gfx12_refit_mismatch(err, facet_gfx12_node_offset(node), "lies in no BLAS");
+    }
+    memcpy(before, facet_gfx12_node_bytes(r->view, node), sizeof before);
+    status = facet_gfx12_refit_prim(blas, before, facet_gfx12_node_offset(node), bytes, err);
+    r->covered[node].changed = memcmp(before, bytes, sizeof before) != 0;
+    return status;
 }
 
 /* ---- passes ---- */

@@ -2,9 +2,9 @@
  *
  * Works on images that Facet built (all qualities) from a scene with the same meshes and
  * instances: BLASes are matched by their order, primitives by (geometry, primitive), instances by
- * mesh and user data. With unmoved geometry an axis-aligned image comes back byte for byte.
- * Oriented boxes become axis aligned: a rotation chosen for the old positions would be wrong as
- * often as right.
+ * mesh and user data. Where nothing below a node has moved it stays byte for byte. Other boxes that
+ * were oriented become axis aligned, and those that were cut (split.c) whole: what was chosen for
+ * the old positions would be wrong as often as right.
  *
  * Nodes whose vertices are whole floats (raw_node.h), as updatable images have them, take any
  * motion in place; compressed ones are packed anew, and may have no room. */
