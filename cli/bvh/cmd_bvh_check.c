@@ -1,5 +1,6 @@
 /* `facet bvh check`: the validator. */
 #include "cli/bvh/rt.h"
+#include "session/bvh_structures.h"
 
 #include "gfx12/check/check.h"
 #include "json/json.h"
@@ -95,6 +96,9 @@ static int run_check(const struct cli_args *args)
     }
     options.max_findings = (uint32_t)limit;
     status = facet_gfx12_check(&file.view, &options, &check, &err);
+    if (status == FACET_OK) {
+        status = session_structures_check(&file, &options, &check, &err);
+    }
     if (status != FACET_OK) {
         session_bvh_free(&file);
         return cli_bad_error(args, &err);

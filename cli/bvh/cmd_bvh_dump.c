@@ -41,6 +41,7 @@ dump(const struct facet_gfx12_view *view, const struct facet_gfx12_walk *walk, b
 static int run_dump(const struct cli_args *args)
 {
     struct facet_gfx12_walk walk;
+    struct facet_gfx12_view shown;
     struct facet_error err = {0};
     struct session_bvh file;
     bool ok;
@@ -58,7 +59,11 @@ static int run_dump(const struct cli_args *args)
         session_bvh_free(&file);
         return cli_bad_error(args, &err);
     }
-    ok = dump(&file.view, &walk, args->json);
+    shown = file.view;
+    if (args->json && file.driver.original != NULL) {
+        shown.bytes = file.driver.original; /* so that bvh encode gives the files back */
+    }
+    ok = dump(&shown, &walk, args->json);
     facet_gfx12_walk_free(&walk);
     session_bvh_free(&file);
     return ok ? CLI_OK : cli_bad(args, "out of memory");

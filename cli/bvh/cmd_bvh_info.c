@@ -1,5 +1,6 @@
 /* `facet bvh info`: what is in an image. */
 #include "cli/bvh/rt.h"
+#include "session/bvh_structures.h"
 
 #include "json/json.h"
 
@@ -82,13 +83,13 @@ static int run_info(const struct cli_args *args)
     struct facet_error err = {0};
     struct session_bvh file;
     enum facet_status status;
+    int code;
 
     if (!session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
     }
     if (bvh_rt_is(&file)) {
-        int code = bvh_rt_info(args, &file);
-
+        code = bvh_rt_info(args, &file);
         session_bvh_free(&file);
         return code;
     }
@@ -101,15 +102,22 @@ static int run_info(const struct cli_args *args)
         status = facet_gfx12_bvh_stats(&file.view, &walk, &stats, &err);
         facet_gfx12_walk_free(&walk);
     }
-    session_bvh_free(&file);
     if (status != FACET_OK) {
+        session_bvh_free(&file);
         return cli_bad_error(args, &err);
     }
+    code = CLI_OK;
     if (args->json) {
-        return cli_print_json(args, report_stats_json(&stats));
+        json_t *object = report_stats_json(&stats);
+
+        session_structures_json(&file, object);
+        code = cli_print_json(args, object);
+    } else {
+        session_structures_print(&file);
+        print_text(&stats);
     }
-    print_text(&stats);
-    return CLI_OK;
+    session_bvh_free(&file);
+    return code;
 }
 
 static const struct cli_option info_options[] = {

@@ -87,6 +87,15 @@ static int run_update(const struct cli_args *args)
         session_bvh_free(&file);
         return CLI_BAD;
     }
+    if (file.driver.capture || file.driver.original != NULL) {
+        (void)cli_bad(args,
+                      "%s is %s, which cannot be written; expected an image or structures of radv "
+                      "or gpurt",
+                      file.name,
+                      file.driver.capture ? "a capture" : "a structure of hiprt");
+        session_bvh_free(&file);
+        return CLI_BAD;
+    }
     if (session_bvh_would_be_replaced(args, output, &file, true) ||
         !session_bvh_has_root(args, &file)) {
         session_bvh_free(&file);

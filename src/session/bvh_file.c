@@ -300,6 +300,7 @@ bool session_bvh_read(const struct cli_args *args, const char *path, struct sess
     }
     out->view.bytes = out->bytes.data;
     out->view.size = out->bytes.size;
+    good = good && session_driver_apply(args, out);
     if (!good) {
         session_bvh_free(out);
     }
@@ -313,6 +314,7 @@ void session_bvh_free(struct session_bvh *file)
     }
     free(file->segments);
     free(file->bytes.data);
+    session_driver_free(&file->driver);
     *file = (struct session_bvh){0};
 }
 
@@ -337,7 +339,7 @@ bool session_bvh_would_be_replaced(const struct cli_args *args,
                                    bool successor)
 {
     const uint32_t own = successor ? main_segment(&file->view) : UINT32_MAX;
-    bool found = file->segments == NULL && !successor &&
+    bool found = (file->segments == NULL || file->driver.capture) && !successor &&
                  cli_would_replace(args, output, file->name, "the image");
 
     for (uint32_t i = 0; i < file->view.segment_count && !found; i++) {

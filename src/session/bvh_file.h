@@ -4,18 +4,20 @@
 #define FACET_SESSION_BVH_FILE_H
 
 #include "command/command.h"
+#include "session/bvh_driver.h"
 
 #include "base/file.h"
 #include "gfx12/image/walk.h"
 
-/* Options --segment, --base and --root, for commands that read an image; their operand is
- * [IMAGE]. */
+/* Options --segment, --driver, --structure, --base and --root, for commands that read an image;
+ * their operand is [IMAGE]. */
 #define SESSION_BVH_OPTIONS                                                                        \
     {"segment",                                                                                    \
      0,                                                                                            \
      "FILE@ADDR",                                                                                  \
      CLI_GROUP("Image") "a piece of the image and its address "                                    \
                         "(repeatable); FILE@ADDR+OFFSET:SIZE is a part of a file"},                \
+        SESSION_DRIVER_OPTIONS,                                                                    \
         {"base",                                                                                   \
          0,                                                                                        \
          "ADDR",                                                                                   \
@@ -30,6 +32,7 @@ struct session_bvh {
     struct facet_gfx12_view view;
     struct facet_gfx12_segment *segments;
     const char *name; /* of the first file, for messages */
+    struct session_driver driver;
 };
 
 /* An address in an option: 48 bits or canonical, a multiple of 64. The complaint is printed when it

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DEFAULT_FINDINGS 10000
+
 #define E FACET_GFX12_ERROR
 #define W FACET_GFX12_WARNING
 #define N FACET_GFX12_NOTE
@@ -48,6 +50,14 @@ const struct facet_gfx12_rule facet_gfx12_rules[FACET_GFX12_RULES + 1] = {
     {"V29", "G12-049", E, "a node has one parent"},
     {"V30", "G12-047", N, "every node can be reached"},
     {"V31", "G12-076", W, "vertices are finite"},
+    {"V32", "G12-276", E, "offsets of a driver's header lie in its structure, in order"},
+    {"V33", "G12-277", E, "a driver's header counts all nodes and primitives"},
+    {"V34", "G12-278", E, "the bounds of a driver's header contain the geometry"},
+    {"V35", "G12-279", E, "geometry infos count all geometries and primitives"},
+    {"V36", "G12-280", E, "instances point at the nodes of a BLAS"},
+    {"V37", "G12-281", W, "a structure is there as long as its header says"},
+    {"V38", "G12-282", E, "a structure holds what its header says"},
+    {"V39", "G12-283", W, "what stands beside an instance fits it"},
 };
 
 const char *facet_gfx12_severity_name(enum facet_gfx12_severity severity)
@@ -346,7 +356,7 @@ enum facet_status facet_gfx12_check(const struct facet_gfx12_view *view,
     enum facet_status status;
 
     *out = (struct facet_gfx12_check){0};
-    c.limit = options->max_findings == 0 ? 10000 : options->max_findings;
+    c.limit = options->max_findings == 0 ? DEFAULT_FINDINGS : options->max_findings;
     status = facet_gfx12_walk(view, &c.walk, err);
     if (status != FACET_OK) {
         return status;
@@ -357,7 +367,9 @@ enum facet_status facet_gfx12_check(const struct facet_gfx12_view *view,
     c.below = calloc((size_t)c.walk.count + 1, sizeof *c.below);
     c.failed = c.below == NULL;
     if (!c.failed) {
-        if (view->size % FACET_GFX12_UNIT_BYTES != 0 || view->size == 0) {
+        /* Buffers of drivers end with tables of any size. */
+        if ((view->size % FACET_GFX12_UNIT_BYTES != 0 && view->segment_count == 0) ||
+            view->size == 0) {
             facet_gfx12_checker_report(&c,
                                        1,
                                        view->size,
@@ -381,6 +393,31 @@ enum facet_status facet_gfx12_check(const struct facet_gfx12_view *view,
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory to check the image");
     }
     return FACET_OK;
+}
+
+bool facet_gfx12_check_join(struct facet_gfx12_check *check,
+                            const struct facet_gfx12_check_options *options,
+                            const struct facet_gfx12_finding *more,
+                            size_t count)
+{
+    const uint32_t limit = options->max_findings == 0 ? DEFAULT_FINDINGS : options->max_findings;
+    const size_t kept = count < limit - check->count ? count : limit - check->count;
+    size_t room = check->count;
+
+    if (kept != 0) {
+        if (!facet_array_fit(
+                &check->findings, &room, check->count + kept, sizeof *check->findings)) {
+            return false;
+        }
+        memcpy(check->findings + check->count, more, kept * sizeof *more);
+        check->count += (uint32_t)kept;
+        qsort(check->findings, check->count, sizeof *check->findings, compare_findings);
+    }
+    for (size_t i = 0; i < count; i++) {
+        check->total[more[i].severity]++;
+        check->by_rule[more[i].rule]++;
+    }
+    return true;
 }
 
 void facet_gfx12_check_free(struct facet_gfx12_check *check)

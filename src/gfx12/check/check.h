@@ -14,8 +14,9 @@ enum facet_gfx12_severity {
     FACET_GFX12_ERROR,
 };
 
-/* V01 .. V31; the number is that of section 13. */
-#define FACET_GFX12_RULES 31
+/* V01 .. V39; the number is that of section 13. V32 and up are about headers of drivers, which
+ * gfx12/drivers looks at. */
+#define FACET_GFX12_RULES 39
 
 struct facet_gfx12_rule {
     const char *id;          /* "V12" */
@@ -64,6 +65,11 @@ enum facet_status facet_gfx12_check(const struct facet_gfx12_view *view,
                                     struct facet_gfx12_check *out,
                                     struct facet_error *err);
 void facet_gfx12_check_free(struct facet_gfx12_check *check);
+/* Adds what was found elsewhere, each at its place in the list; false when memory is short. */
+bool facet_gfx12_check_join(struct facet_gfx12_check *check,
+                            const struct facet_gfx12_check_options *options,
+                            const struct facet_gfx12_finding *more,
+                            size_t count);
 
 const char *facet_gfx12_severity_name(enum facet_gfx12_severity severity);
 

@@ -271,7 +271,8 @@ read_gpurt(const uint8_t *bytes, uint64_t size, struct facet_gfx12_structure *ou
     out->base = at;
     out->root = GPURT_ROOT;
     out->size = facet_load_le32(h + 8);
-    (void)load_bounds(h + 76, out);
+    /* RADV leaves them 0 in a capture. */
+    out->has_bounds = load_bounds(h + 76, out) && memcmp(out->low, out->high, sizeof out->low) != 0;
     out->primitives = facet_load_le32(h + 12);
     out->active = facet_load_le32(h + 16);
     out->geometries = out->top ? FACET_GFX12_UNKNOWN : facet_load_le32(h + 24);

@@ -103,13 +103,13 @@ def scene(blases, instances, address=0x7F4400000000, split=False, spread=0x4000)
         boxes.append(box(first, len(prims), parent, node.bounds, slots))
         prims += [c.item.node() for c in leaves]
     box_at = address + HEADER_BYTES
-    prim_at = align(box_at + 128 * len(boxes), 128)
+    prim_at = box_at + 128 * len(boxes)
     side_at = prim_at + 128 * len(prims)
     sides = b"".join(struct.pack("<Q4I", segments[i.blas].address, 0, n, 1, 0) for n, i in enumerate(instances))
     size = side_at + len(sides) - address
     top = scene_header(box_at, prim_at, side_at, side_at + len(sides), size, len(prims), len(instances), len(prims),
                        len(boxes)) + b"".join(boxes)
-    top = top.ljust(prim_at - address, b"\0") + b"".join(prims) + sides
+    top += b"".join(prims) + sides
     segments.insert(0, model.Segment(address, top, "scene.bin"))
     return model.Capture(segments, box_at, 5, [(s.address, s.data) for s in segments[1:]])
 

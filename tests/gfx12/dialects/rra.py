@@ -15,7 +15,8 @@ def squeeze(data):
     lib.ZSTD_compressBound.argtypes = [ctypes.c_size_t]
     lib.ZSTD_compress.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int]
     room = ctypes.create_string_buffer(lib.ZSTD_compressBound(len(data)))
-    return room.raw[:lib.ZSTD_compress(room, len(room), data, len(data), 3)]
+    size = lib.ZSTD_compress(room, len(room), data, len(data), 3)
+    return room.raw[:size]
 
 
 def container(chunks, compress=False, version=3, magic=MAGIC):

@@ -1,0 +1,289 @@
+/* See bvh_driver.h. */
+#include "session/bvh_driver.h"
+#include "session/bvh_file.h"
+
+#include "base/bits.h"
+#include "gfx12/drivers/rdf.h"
+#include "gfx12/drivers/sniff.h"
+#include "rt_image/image.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void session_driver_free(struct session_driver *driver)
+{
+    free(driver->pieces);
+    free(driver->list);
+    free(driver->original);
+    *driver = (struct session_driver){0};
+}
+
+const struct facet_gfx12_piece *session_driver_piece(const struct session_bvh *file,
+                                                     uint32_t structure)
+{
+    return &file->driver.pieces[file->driver.list[structure].piece];
+}
+
+void session_driver_start(struct session_bvh *file, uint32_t structure)
+{
+    const struct facet_gfx12_piece *piece = session_driver_piece(file, structure);
+
+    file->driver.chosen = structure;
+    file->view.base = facet_gfx12_piece_base(piece) & facet_bits_mask(48);
+    file->view.root = piece->structure.root;
+}
+
+/* ---- choices ---- */
+
+static uint32_t first_tlas(const struct session_bvh *file)
+{
+    for (uint32_t i = 0; i < file->driver.count; i++) {
+        if (session_driver_piece(file, i)->structure.top) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+/* --structure, or the first TLAS, or with --base and no IMAGE what lies there. */
+static bool choose(const struct cli_args *args, struct session_bvh *file)
+{
+    const char *wanted = cli_value(args, "structure");
+    uint64_t number = first_tlas(file);
+    uint32_t root = file->view.root;
+
+    if (wanted != NULL && strcmp(wanted, "all") == 0) {
+        file->driver.all = true;
+    } else if (!cli_number(args, "structure", 0, file->driver.count - 1, &number)) {
+        return false;
+    }
+    session_driver_start(file, (uint32_t)number);
+    if (cli_given(args, "root")) {
+        file->view.root = root;
+    }
+    return true;
+}
+
+/* ---- headers ---- */
+
+/* A view in one piece becomes one of a single segment, so that the base can lie inside. */
+static bool as_segment(const struct cli_args *args, struct session_bvh *file, uint64_t address)
+{
+    file->segments = calloc(1, sizeof *file->segments);
+    if (file->segments == NULL || (file->segments->name = strdup(file->name)) == NULL) {
+        return cli_bad(args, "out of memory") == CLI_OK;
+    }
+    file->segments->address = address;
+    file->segments->size = file->view.size;
+    file->view.segments = file->segments;
+    file->view.segment_count = 1;
+    return true;
+}
+
+static enum facet_gfx12_driver named_driver(const char *name)
+{
+    for (int i = FACET_GFX12_DRIVER_RADV; i < FACET_GFX12_DRIVERS; i++) {
+        if (strcmp(name, facet_gfx12_driver_name((enum facet_gfx12_driver)i)) == 0) {
+            return (enum facet_gfx12_driver)i;
+        }
+    }
+    return FACET_GFX12_DRIVER_NONE;
+}
+
+/* The structure that begins `bytes`: of the driver, or with NONE of any. */
+static bool read_header(enum facet_gfx12_driver driver,
+                        const uint8_t *bytes,
+                        uint64_t size,
+                        struct facet_gfx12_structure *out,
+                        char *reason)
+{
+    if (driver == FACET_GFX12_DRIVER_NONE) {
+        return facet_gfx12_header_find(bytes, size, out, reason) != FACET_GFX12_DRIVER_NONE;
+    }
+    return facet_gfx12_header_read(driver, bytes, size, out, reason) >= FACET_GFX12_HEADER_MAYBE;
+}
+
+/* The segment that was named first: IMAGE, else the first --segment, as session_bvh_read has set
+ * the base. */
+static uint32_t first_named(const struct session_bvh *file)
+{
+    for (uint32_t i = 0; i < file->view.segment_count; i++) {
+        const struct facet_gfx12_segment *s = &file->segments[i];
+
+        if (file->view.base >= s->address && file->view.base - s->address < s->size) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+/* The headers of all segments; the one that rays start in must have one, the others can be parts of
+ * anything. */
+static bool
+read_headers(const struct cli_args *args, struct session_bvh *file, enum facet_gfx12_driver driver)
+{
+    struct session_driver *d = &file->driver;
+    const uint32_t count = file->view.segment_count, first = first_named(file);
+    char reason[FACET_GFX12_REASON];
+
+    d->pieces = calloc(count, sizeof *d->pieces);
+    d->list = calloc(count, sizeof *d->list);
+    if (d->pieces == NULL || d->list == NULL) {
+        return cli_bad(args, "out of memory") == CLI_OK;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct facet_gfx12_segment *s = &file->segments[i];
+        struct facet_gfx12_piece *p = &d->pieces[d->count];
+
+        if (!read_header(driver, file->view.bytes + s->offset, s->size, &p->structure, reason)) {
+            if (i != first) {
+                continue;
+            }
+            (void)cli_bad(args,
+                          "%s: no structure of %s: %s",
+                          s->name,
+                          driver != FACET_GFX12_DRIVER_NONE ? facet_gfx12_driver_name(driver)
+                                                            : "radv, gpurt or hiprt",
+                          reason);
+            return false;
+        }
+        p->at = s->offset;
+        p->bytes = s->size;
+        p->address = s->address;
+        d->list[d->count] = (struct session_structure){d->count, p->structure.header};
+        if (i == first) {
+            snprintf(d->reason, sizeof d->reason, "%s", reason);
+        }
+        d->count++;
+    }
+    return true;
+}
+
+static bool has_hiprt(const struct session_driver *d)
+{
+    for (uint32_t i = 0; i < d->count; i++) {
+        if (d->pieces[i].structure.driver == FACET_GFX12_DRIVER_HIPRT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* HIPRT's nodes as the instructions read them; the bytes of the files are kept for the dump. */
+static bool translate(const struct cli_args *args, struct session_bvh *file)
+{
+    struct session_driver *d = &file->driver;
+
+    if (!has_hiprt(d)) {
+        return true;
+    }
+    d->original = malloc(file->bytes.size + 1);
+    if (d->original == NULL) {
+        return cli_bad(args, "out of memory") == CLI_OK;
+    }
+    memcpy(d->original, file->bytes.data, file->bytes.size);
+    facet_gfx12_hiprt_translate(file->bytes.data, d->pieces, d->count);
+    return true;
+}
+
+static bool apply_headers(const struct cli_args *args, struct session_bvh *file, const char *name)
+{
+    const enum facet_gfx12_driver driver = named_driver(name);
+    struct facet_gfx12_structure found;
+    char reason[FACET_GFX12_REASON];
+
+    if (file->view.segment_count == 0) {
+        uint64_t address = file->view.base;
+
+        if (read_header(driver, file->view.bytes, file->view.size, &found, reason) &&
+            !cli_given(args, "base") && found.address != FACET_GFX12_UNKNOWN &&
+            found.address % FACET_GFX12_UNIT_BYTES == 0) {
+            address = found.address;
+        }
+        file->view.base = address;
+        if (!as_segment(args, file, address)) {
+            return false;
+        }
+    }
+    return read_headers(args, file, driver) && translate(args, file) && choose(args, file);
+}
+
+/* ---- files that are no images ---- */
+
+static bool refuse_others(const struct cli_args *args, const struct session_bvh *file)
+{
+    const struct facet_gfx12_looks looks =
+        facet_gfx12_looks_like(file->name, file->bytes.data, file->bytes.size);
+
+    if (looks.what == NULL) {
+        return true;
+    }
+    (void)cli_bad(args,
+                  "%s is %s; expected a BVH image%s%s%s",
+                  file->name,
+                  looks.what,
+                  looks.scene ? ": build it first: facet bvh build " : "",
+                  looks.scene ? file->name : "",
+                  looks.scene ? " -o FILE.gfx12" : "");
+    return false;
+}
+
+/* Without --driver a file stays what it is, but a header is worth a word. */
+static void hint(const struct cli_args *args, const struct session_bvh *file)
+{
+    const struct facet_gfx12_segment s = facet_gfx12_view_segment(&file->view, 0);
+    struct facet_gfx12_structure found;
+    char reason[FACET_GFX12_REASON];
+    enum facet_gfx12_driver driver =
+        facet_gfx12_header_find(file->view.bytes, s.size, &found, reason);
+
+    if (driver != FACET_GFX12_DRIVER_NONE && !args->quiet) {
+        fprintf(stderr,
+                "facet %s: %s begins with a header of %s; --driver %s reads it\n",
+                args->command->name,
+                s.name != NULL ? s.name : file->name,
+                facet_gfx12_driver_name(driver),
+                facet_gfx12_driver_name(driver));
+    }
+}
+
+static bool has_option(const struct cli_args *args, const char *name)
+{
+    for (const struct cli_option *o = args->command->options; o->name != NULL; o++) {
+        if (strcmp(o->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool session_driver_apply(const struct cli_args *args, struct session_bvh *file)
+{
+    const bool drivers = has_option(args, "driver");
+    const char *name = drivers ? cli_value(args, "driver") : NULL;
+
+    if (facet_rtbvh_is(file->bytes.data, file->bytes.size)) {
+        return true; /* the command says what it thinks of it */
+    }
+    if (facet_gfx12_rdf_is(file->bytes.data, file->bytes.size)) {
+        if (drivers && file->view.segment_count == 0) {
+            return session_capture_open(args, file) && choose(args, file);
+        }
+        (void)cli_bad(args, "%s is an RDF container; expected a BVH image", file->name);
+        return false;
+    }
+    if (name != NULL) {
+        return apply_headers(args, file, name);
+    }
+    if (drivers && cli_given(args, "structure")) {
+        (void)cli_bad(args, "--structure needs --driver or a capture");
+        return false;
+    }
+    if (file->view.segment_count == 0 && !refuse_others(args, file)) {
+        return false;
+    }
+    hint(args, file);
+    return true;
+}

@@ -1,0 +1,236 @@
+/* See structures.h. */
+#include "session/bvh_structures.h"
+
+#include "base/array.h"
+#include "base/bits.h"
+#include "gfx12/drivers/rules.h"
+#include "json/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- the list ---- */
+
+static const char *kind_of(const struct facet_gfx12_structure *s)
+{
+    return s->top ? "TLAS" : "BLAS";
+}
+
+static const char *contents_of(const struct facet_gfx12_structure *s)
+{
+    return s->top ? "instances" : s->procedural ? "boxes" : "triangles";
+}
+
+static void print_count(uint64_t count)
+{
+    if (count == FACET_GFX12_UNKNOWN) {
+        printf("  %10s", "?");
+    } else {
+        printf("  %10" PRIu64, count);
+    }
+}
+
+static uint64_t field_value(const uint8_t *header, const struct facet_gfx12_field *f)
+{
+    return f->bytes == 8 ? facet_load_le64(header + f->offset)
+                         : facet_load_le32(header + f->offset);
+}
+
+static double field_float(const uint8_t *header, const struct facet_gfx12_field *f)
+{
+    uint32_t word = facet_load_le32(header + f->offset);
+    float value;
+
+    memcpy(&value, &word, sizeof value);
+    return (double)value;
+}
+
+/* The file's own bytes: a translation leaves headers alone, so the view's do as well. */
+static const uint8_t *header_of(const struct session_bvh *file, const struct facet_gfx12_piece *p)
+{
+    return file->view.bytes + p->at + p->structure.header;
+}
+
+static void print_fields(const struct session_bvh *file, const struct facet_gfx12_piece *p)
+{
+    const uint8_t *header = header_of(file, p);
+
+    for (unsigned i = 0; i < p->structure.field_count; i++) {
+        const struct facet_gfx12_field *f = &p->structure.fields[i];
+
+        printf("  %-26s", f->name);
+        if (f->kind == FACET_GFX12_FIELD_FLOAT) {
+            printf("%.9g\n", field_float(header, f));
+        } else {
+            printf(f->kind == FACET_GFX12_FIELD_HEX ? "0x%" PRIx64 "\n" : "%" PRIu64 "\n",
+                   field_value(header, f));
+        }
+    }
+}
+
+void session_structures_print(const struct session_bvh *file)
+{
+    const struct session_driver *d = &file->driver;
+    const struct facet_gfx12_piece *chosen;
+
+    if (d->count == 0) {
+        return;
+    }
+    chosen = session_driver_piece(file, d->chosen);
+    printf("driver              %s (%s)\n",
+           facet_gfx12_driver_name(chosen->structure.driver),
+           d->reason);
+    if (d->original != NULL) {
+        printf("translated          to one base for all nodes, as the hardware reads them\n");
+    }
+    printf("structures          %" PRIu32 "%s\n\n", d->count, d->capture ? " in the capture" : "");
+    printf("      #  kind  %-14s  %10s  %10s  contents\n", "address", "bytes", "count");
+    for (uint32_t i = 0; i < d->count; i++) {
+        const struct facet_gfx12_piece *p = session_driver_piece(file, i);
+
+        printf("%c %5" PRIu32 "  %s  0x%-12" PRIx64 "  %10" PRIu64,
+               i == d->chosen ? '*' : ' ',
+               i,
+               kind_of(&p->structure),
+               facet_gfx12_piece_base(p),
+               p->bytes);
+        print_count(p->structure.primitives);
+        printf("  %s\n", contents_of(&p->structure));
+    }
+    printf("\nHeader of structure %" PRIu32 "\n", d->chosen);
+    print_fields(file, chosen);
+    putchar('\n');
+}
+
+static json_t *json_count(uint64_t count)
+{
+    return count == FACET_GFX12_UNKNOWN ? json_null() : json_integer((json_int_t)count);
+}
+
+static json_t *fields_json(const struct session_bvh *file, const struct facet_gfx12_piece *p)
+{
+    const uint8_t *header = header_of(file, p);
+    json_t *object = json_object();
+
+    for (unsigned i = 0; i < p->structure.field_count; i++) {
+        const struct facet_gfx12_field *f = &p->structure.fields[i];
+        const double real = field_float(header, f);
+
+        (void)json_object_set_new(
+            object,
+            f->name,
+            f->kind == FACET_GFX12_FIELD_HEX      ? facet_json_hex(field_value(header, f))
+            : f->kind == FACET_GFX12_FIELD_NUMBER ? json_integer((json_int_t)field_value(header, f))
+            /* JSON has no NaN, which an empty structure has as bounds. */
+            : real - real == 0 ? json_real(real)
+                               : json_null());
+    }
+    return object;
+}
+
+static json_t *structure_json(const struct session_bvh *file, uint32_t number)
+{
+    const struct facet_gfx12_piece *p = session_driver_piece(file, number);
+    const struct facet_gfx12_structure *s = &p->structure;
+    const struct facet_gfx12_segment segment = facet_gfx12_view_segment(&file->view, p->at);
+    json_t *object = json_pack("{s:I, s:s, s:s, s:o, s:o, s:I, s:s, s:o, s:o, s:o}",
+                               "index",
+                               (json_int_t)number,
+                               "kind",
+                               kind_of(s),
+                               "driver",
+                               facet_gfx12_driver_name(s->driver),
+                               "address",
+                               facet_json_hex(facet_gfx12_piece_base(p)),
+                               "root",
+                               facet_json_hex(s->root),
+                               "bytes",
+                               (json_int_t)p->bytes,
+                               "contents",
+                               contents_of(s),
+                               contents_of(s),
+                               json_count(s->primitives),
+                               "geometries",
+                               json_count(s->geometries),
+                               "header",
+                               fields_json(file, p));
+
+    if (segment.name != NULL) {
+        (void)json_object_set_new(object, "file", facet_json_name(segment.name));
+    }
+    return object;
+}
+
+void session_structures_json(const struct session_bvh *file, json_t *object)
+{
+    const struct session_driver *d = &file->driver;
+    json_t *list;
+
+    if (d->count == 0) {
+        return;
+    }
+    list = json_array();
+    for (uint32_t i = 0; i < d->count; i++) {
+        (void)json_array_append_new(list, structure_json(file, i));
+    }
+    (void)json_object_set_new(object,
+                              "driver",
+                              json_string(facet_gfx12_driver_name(
+                                  session_driver_piece(file, d->chosen)->structure.driver)));
+    (void)json_object_set_new(object, "reason", json_string(d->reason));
+    (void)json_object_set_new(object, "translated", json_boolean(d->original != NULL));
+    (void)json_object_set_new(object, "structure", json_integer(d->chosen));
+    (void)json_object_set_new(object, "left_out", json_integer(d->left_out));
+    (void)json_object_set_new(object, "structures", list);
+}
+
+/* ---- the rules ---- */
+
+struct findings {
+    struct facet_gfx12_finding *list;
+    size_t count, room;
+    bool failed;
+};
+
+static void add(void *context, unsigned rule, uint64_t offset, const char *text)
+{
+    struct findings *f = context;
+    struct facet_gfx12_finding *finding;
+
+    if (!facet_array_fit(&f->list, &f->room, f->count + 1, sizeof *f->list)) {
+        f->failed = true;
+        return;
+    }
+    finding = &f->list[f->count++];
+    *finding = (struct facet_gfx12_finding){
+        .rule = (uint8_t)rule, .severity = facet_gfx12_rules[rule].severity, .offset = offset};
+    snprintf(finding->text, sizeof finding->text, "%s", text);
+}
+
+enum facet_status session_structures_check(const struct session_bvh *file,
+                                           const struct facet_gfx12_check_options *options,
+                                           struct facet_gfx12_check *check,
+                                           struct facet_error *err)
+{
+    struct findings findings = {0};
+    struct facet_gfx12_walk walk;
+    enum facet_status status;
+
+    if (file->driver.count == 0) {
+        return FACET_OK;
+    }
+    status = facet_gfx12_walk(&file->view, &walk, err);
+    if (status != FACET_OK) {
+        return status;
+    }
+    status = facet_gfx12_headers_check(
+        &file->view, &walk, file->driver.pieces, file->driver.count, add, &findings, err);
+    facet_gfx12_walk_free(&walk);
+    if (status == FACET_OK &&
+        (findings.failed ||
+         !facet_gfx12_check_join(check, options, findings.list, findings.count))) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the findings");
+    }
+    free(findings.list);
+    return status;
+}

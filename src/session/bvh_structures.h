@@ -1,0 +1,23 @@
+/* Structures of drivers in the `facet bvh` commands: their list, and the rules about headers. */
+#ifndef FACET_SESSION_BVH_STRUCTURES_H
+#define FACET_SESSION_BVH_STRUCTURES_H
+
+#include "session/bvh_file.h"
+
+#include "gfx12/check/check.h"
+
+#include <jansson.h>
+
+/* The driver, the reason, the list of structures, and the header of the one that rays start in;
+ * nothing for an image without headers. */
+void session_structures_print(const struct session_bvh *file);
+/* The same as members of `object`. */
+void session_structures_json(const struct session_bvh *file, json_t *object);
+
+/* Rules V32 to V39: adds what they find. */
+enum facet_status session_structures_check(const struct session_bvh *file,
+                                           const struct facet_gfx12_check_options *options,
+                                           struct facet_gfx12_check *check,
+                                           struct facet_error *err);
+
+#endif
