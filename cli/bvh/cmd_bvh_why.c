@@ -171,9 +171,9 @@ static const struct cli_option why_options[] = {
 const struct cli_command cli_cmd_bvh_why = {
     .name = "bvh why",
     .summary = "explain what one ray does in a GFX12 BVH image",
-    .usage = "facet bvh why FILE --ray \"OX OY OZ DX DY DZ [TMIN TMAX]\" [--node ID] [--json]\n"
-             "facet bvh why FILE --ray NUMBERS --expect PRIM[,GEOM,INST] [--tree] [--json]\n"
-             "facet bvh why FILE --ray NUMBERS --brief [--json]",
+    .usage = "facet bvh why [IMAGE] --ray \"OX OY OZ DX DY DZ [TMIN TMAX]\" [--node ID] [--json]\n"
+             "facet bvh why [IMAGE] --ray NUMBERS --expect PRIM[,GEOM,INST] [--tree] [--json]\n"
+             "facet bvh why [IMAGE] --ray NUMBERS --brief [--json]",
     .details =
         "Follows the reference loop (gfx12-semantics.md 11.1) and shows, for every node it visits, "
         "the ten result registers and all values on the way to them: planes, boxes, slab products, "
@@ -215,5 +215,5 @@ const struct cli_command cli_cmd_bvh_why = {
     .options = why_options,
     .has_json = true,
     .run = run_why,
-    .operands = "FILE",
+    .operands = "[IMAGE]",
 };

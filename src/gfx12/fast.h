@@ -107,6 +107,7 @@ struct fast_instance {
         skipped_by; /* pointer flag of the ray that removes it: SKIP_TRIANGLES or _PROCEDURAL */
     uint8_t cull_mask;
     bool identity; /* the transform changes nothing but -0 */
+    bool numbered; /* all children are the same node (12.8) */
 };
 
 struct facet_gfx12_tracer {

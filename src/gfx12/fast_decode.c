@@ -11,6 +11,7 @@
 #include "base/float.h"
 #include "base/hash.h"
 #include "base/large.h"
+#include "gfx12/image/node.h"
 #include "num/f32.h"
 
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct found {
 
 struct decoder {
     const struct facet_gfx12_unit *unit;
+    uint32_t root;
     uint64_t max_units;
     struct found *nodes;
     uint32_t count;
@@ -395,24 +397,26 @@ static void decode_instance(struct decoder *d, uint32_t number)
     struct fast_instance out;
     uint64_t unit = allocate(d, sizeof out / FAST_UNIT);
     unsigned count;
+    uint32_t root;
 
     if (unit == 0) {
         return;
     }
     memset(&out, 0, sizeof out);
     facet_gfx12_instance_decode(d->unit->image + node.address, &in);
+    out.numbered = facet_gfx12_instance_numbered(&in, d->root, &root);
     count = (in.child_count_minus_one & 3u) + 1;
     facet_gfx12_child_ids(in.child, count, 0, 0, out.box.id);
     fill_children(&out.box, in.child, count, in.origin, in.exponent, false); /* R-G12-33 */
     out.box.obb = FACET_GFX12_OBB_NONE;
     for (unsigned i = 0; i < count; i++) {
-        uint32_t id = out.box.id[i] & 0xFF;
+        uint32_t id = out.numbered ? root : out.box.id[i] & 0xFF;
 
         if ((out.box.used >> i & 1) == 0) {
             continue;
         }
         if (id == 0xFF || facet_gfx12_id_kind(id) == FACET_GFX12_KIND_PRIMITIVE ||
-            facet_gfx12_id_kind(out.box.id[i]) == FACET_GFX12_KIND_PRIMITIVE) {
+            (!out.numbered && facet_gfx12_id_kind(out.box.id[i]) == FACET_GFX12_KIND_PRIMITIVE)) {
             d->odd = true;
             return;
         }
@@ -589,7 +593,8 @@ enum facet_status facet_gfx12_fast_decode(struct facet_gfx12_tracer *tracer,
                                           uint64_t max_bytes,
                                           struct facet_error *err)
 {
-    struct decoder d = {.unit = &tracer->unit, .max_units = UINT64_C(1) << 29, .units = 1};
+    struct decoder d = {
+        .unit = &tracer->unit, .root = tracer->root, .max_units = UINT64_C(1) << 29, .units = 1};
     uint64_t base = facet_gfx12_base_make(tracer->address, 0);
     uint32_t root;
 

@@ -3,6 +3,7 @@
 #include "gfx12/loop.h"
 
 #include "base/bits.h"
+#include "gfx12/image/node.h"
 
 enum { LDS_DWORDS = 32 * 31 };
 
@@ -24,6 +25,27 @@ float facet_gfx12_loop_extent(const struct facet_gfx12_trace_state *t,
     return loop->last == FACET_GFX12_INVALID ? t->t_cur : t->query->t_max;
 }
 
+/* What a ray that hit an instance continues with. A shader knows by whose rules the image was made;
+ * here the node says it (12.8). Looking is not a read of the ray unit. */
+static uint32_t instance_root(const struct facet_gfx12_trace_state *t, uint32_t node, uint32_t v7)
+{
+    struct facet_gfx12_unit unit = *t->unit;
+    struct facet_gfx12_instance instance;
+    const uint8_t *bytes;
+    uint32_t root;
+
+    unit.fetched = NULL;
+    bytes =
+        facet_gfx12_unit_fetch(&unit, t->base, facet_gfx12_id_offset(node), FACET_GFX12_NODE_BYTES);
+    if (bytes != NULL && v7 != FACET_GFX12_INVALID) {
+        facet_gfx12_instance_decode(bytes, &instance);
+        if (facet_gfx12_instance_numbered(&instance, t->query->root, &root)) {
+            return root;
+        }
+    }
+    return (v7 & 0xFF) == 0xFF ? FACET_GFX12_INVALID : v7 & 0xFF;
+}
+
 void facet_gfx12_loop_before_stack(struct facet_gfx12_trace_state *t,
                                    struct facet_gfx12_loop *loop,
                                    enum facet_gfx12_kind kind,
@@ -35,9 +57,8 @@ void facet_gfx12_loop_before_stack(struct facet_gfx12_trace_state *t,
         break;
     case FACET_GFX12_KIND_INSTANCE:
         loop->inst = loop->node;
+        v[7] = loop->inst_root = instance_root(t, loop->node, v[7]);
         facet_gfx12_trace_enter_instance(t, loop->node, v);
-        v[7] = (v[7] & 0xFF) == 0xFF ? FACET_GFX12_INVALID : v[7] & 0xFF;
-        loop->inst_root = v[7];
         v[6] = FACET_GFX12_SKIP_0_7;
         break;
     case FACET_GFX12_KIND_PRIMITIVE:
@@ -48,6 +69,13 @@ void facet_gfx12_loop_before_stack(struct facet_gfx12_trace_state *t,
     default:
         break;
     }
+}
+
+/* Whether both are primitives: then a BLAS that is nothing else is left. */
+static bool is_range(uint32_t node, uint32_t root)
+{
+    return facet_gfx12_id_kind(node) == FACET_GFX12_KIND_PRIMITIVE &&
+           facet_gfx12_id_kind(root) == FACET_GFX12_KIND_PRIMITIVE;
 }
 
 /* The parent that a box or instance node names in its unused dword. */
@@ -72,7 +100,8 @@ void facet_gfx12_loop_after_stack(struct facet_gfx12_trace_state *t,
     loop->last = FACET_GFX12_INVALID;
     if (next == FACET_GFX12_INVALID) { /* overflow: walk back through parents */
         t->stats->walk_backs++;
-        if (previous == loop->inst_root && t->base != t->tlas_base) {
+        if (t->base != t->tlas_base &&
+            (previous == loop->inst_root || is_range(previous, loop->inst_root))) {
             previous = loop->inst;
         }
         if (previous == loop->inst) {

@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/float.h"
+#include "gfx12/image/node.h"
 #include "num/f32.h"
 
 #include <stdlib.h>
@@ -251,10 +252,14 @@ static uint64_t descend_instance(struct facet_gfx12_trace_state *t,
 {
     uint32_t child[4];
     unsigned count = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        uint32_t id = v[7] >> (8 * i) & 0xFF;
-        if (id != 0xFF) {
-            child[count++] = id;
+    if (facet_gfx12_instance_numbered(&s->turn.steps.instance, t->query->root, &child[0])) {
+        count = v[7] != FACET_GFX12_INVALID; /* whichever box is hit */
+    } else {
+        for (unsigned i = 0; i < 4; i++) {
+            uint32_t id = v[7] >> (8 * i) & 0xFF;
+            if (id != 0xFF) {
+                child[count++] = id;
+            }
         }
     }
     if (count == 0) {

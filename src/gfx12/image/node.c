@@ -211,6 +211,39 @@ void facet_gfx12_instance_encode(const struct facet_gfx12_instance *in, uint8_t 
     facet_gfx12_words_store(&words, node);
 }
 
+/* A slot that no ray can hit: all planes the wrong way round. */
+static bool is_inverted(const struct facet_gfx12_child *c)
+{
+    return c->min[0] == 0xFFF && c->min[1] == 0xFFF && c->min[2] == 0xFFF && c->max[0] == 0 &&
+           c->max[1] == 0 && c->max[2] == 0;
+}
+
+bool facet_gfx12_instance_numbered(const struct facet_gfx12_instance *node,
+                                   uint32_t ray_root,
+                                   uint32_t *root)
+{
+    const struct facet_gfx12_child *child = node->child;
+    const uint32_t number = child[0].node_type;
+    const bool primitive = child[0].node_size == 1 && is_inverted(&child[0]);
+
+    if ((node->child_count_minus_one & 3u) != 3 || number == 0 ||
+        (child[0].node_size != 0 && !primitive)) {
+        return false;
+    }
+    for (unsigned i = 1; i < 4; i++) {
+        if (child[i].node_type != number || child[i].node_size != 0) {
+            return false;
+        }
+    }
+    /* Four boxes for the box node at the base are written the same way. GPURT has a header there,
+     * so its rays do not start there either. */
+    if (number == FACET_GFX12_TYPE_BOX && facet_gfx12_id_offset(ray_root) == 0) {
+        return false;
+    }
+    *root = number << 4 | (primitive ? 0 : FACET_GFX12_TYPE_BOX);
+    return true;
+}
+
 /* ---- children ---- */
 
 void facet_gfx12_child_unused(struct facet_gfx12_child *out)

@@ -199,6 +199,13 @@ facet_gfx12_bits_set(struct facet_gfx12_words *words, int at, unsigned width, ui
     }
 }
 
+/* Whether the children of an instance are four boxes for one node whose number stands in their type
+ * field, as GPURT writes them (12.8, R-G12-72); *root is then the ID of that node. `ray_root` is
+ * the root that rays start at. */
+bool facet_gfx12_instance_numbered(const struct facet_gfx12_instance *node,
+                                   uint32_t ray_root,
+                                   uint32_t *root);
+
 /* Header, descriptors and vertex count of a primitive node; the other members become 0. */
 void facet_gfx12_prim_outline(const uint8_t node[128], struct facet_gfx12_prim *out);
 

@@ -10,7 +10,7 @@ struct facet_gfx12_bvh_stats {
     uint64_t bytes;
     uint64_t nodes;                                                 /* of 128 bytes */
     uint64_t box_nodes, primitive_nodes, instance_nodes, raw_nodes; /* raw: not reached */
-    uint64_t bottom_levels;                                         /* different BLAS roots */
+    uint64_t bottom_levels;                                         /* different BLASes */
     uint64_t triangles, boxes;  /* in primitive nodes: triangles, procedural boxes */
     uint64_t pairs, full_pairs; /* full: two triangles */
     uint64_t ranges;            /* leaf children */

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/bits.h"
+#include "gfx12/image/node.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,19 +105,6 @@ static unsigned box_links(const struct facet_gfx12_view *view,
     return used;
 }
 
-/* GPURT lets all children of an instance share one ID whose type field is the number of the root
- * node (12.8); Facet and RADV write real types. */
-static bool
-is_node_number(const struct facet_gfx12_instance *instance, const uint32_t *ids, unsigned count)
-{
-    for (unsigned i = 1; i < count; i++) {
-        if (ids[i] != ids[0] || instance->child[i].node_size != 0) {
-            return false;
-        }
-    }
-    return count > 1 && instance->child[0].node_type != FACET_GFX12_TYPE_BOX;
-}
-
 static unsigned instance_links(const struct facet_gfx12_view *view,
                                const uint8_t *bytes,
                                struct facet_gfx12_link links[8])
@@ -128,14 +116,13 @@ static unsigned instance_links(const struct facet_gfx12_view *view,
 
     facet_gfx12_instance_decode(bytes, &node);
     blas = facet_gfx12_base_address(node.pointer);
-    count = (node.child_count_minus_one & 3u) + 1;
-    facet_gfx12_child_ids(node.child, count, 0, 0, ids);
-    if (is_node_number(&node, ids, count)) {
-        links[0].slot = 0;
-        links[0].id = (uint32_t)node.child[0].node_type << 4 | FACET_GFX12_TYPE_BOX;
+    if (facet_gfx12_instance_numbered(&node, view->root, &links[0].id)) {
+        links[0].slot = node.child[0].node_size; /* the first that a ray can hit */
         set_target(view, blas, &links[0]);
         return 1;
     }
+    count = (node.child_count_minus_one & 3u) + 1;
+    facet_gfx12_child_ids(node.child, count, 0, 0, ids);
     for (unsigned i = 0; i < count; i++) {
         links[i].slot = i;
         links[i].id = ids[i] & 0xFF;
