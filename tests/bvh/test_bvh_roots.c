@@ -242,7 +242,7 @@ static void trace(int path,
     CHECK(status == FACET_OK);
 }
 
-TEST(numbers_lead_where_ids_lead, "G12-272 G12-256")
+TEST(numbers_lead_where_ids_lead, "G12-284 G12-256")
 {
     unsigned numbers = 0, primitives = 0, hits = 0;
 
@@ -306,7 +306,7 @@ TEST(numbers_lead_where_ids_lead, "G12-272 G12-256")
 }
 
 /* What the walk finds below an instance is what the ID names, and nothing but it. */
-TEST(the_walk_follows_numbers, "G12-272")
+TEST(the_walk_follows_numbers, "G12-284")
 {
     for (int round = 0; round < 20; round++) {
         struct facet_gfx12_view view;
@@ -343,7 +343,7 @@ TEST(the_walk_follows_numbers, "G12-272")
 }
 
 /* Four boxes for the box node at the base of its level are IDs: nothing else could name it. */
-TEST(four_boxes_of_the_node_at_the_base_are_no_number, "G12-272")
+TEST(four_boxes_of_the_node_at_the_base_are_no_number, "G12-284")
 {
     struct facet_gfx12_instance in = {.child_count_minus_one = 3};
     uint32_t root = 0;

@@ -51,7 +51,7 @@ MODES = [{"mode": "batch"}, {"mode": "single"}, {"mode": "batch", "rebraid": Tru
          {"mode": "batch", "split": True}, {"mode": "single", "split": True, "rebraid": True}]
 
 
-@case("G12-272")
+@case("G12-284")
 def rays_hit_what_brute_force_hits():
     for how in MODES:
         with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +72,7 @@ def rays_hit_what_brute_force_hits():
             check(found > 100, f"{how}: {found} hits")
 
 
-@case("G12-272")
+@case("G12-284")
 def figures_and_explanations_follow_the_numbers():
     blases, _ = world()
     triangles = sum(len(g.triangles) for b in blases for g in b)
@@ -89,7 +89,7 @@ def figures_and_explanations_follow_the_numbers():
                 check_eq(told["result"]["found"], bool(flags & 1), f"{how}: ray {i}: {told['result']}")
 
 
-@case("G12-272")
+@case("G12-284")
 def the_machine_follows_the_numbers():
     for how in MODES[:4]:
         with tempfile.TemporaryDirectory() as folder:
