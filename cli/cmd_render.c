@@ -399,12 +399,12 @@ static int render_scene(const struct cli_args *args,
     }
     facet_image_f_free(&image);
     if (status == FACET_OK) {
-        stats = r->stats != NULL ? render_outcome_json(r, scene, &options, o) : NULL;
-        status = render_write(r, &picture, stats, &err);
+        stats = r->stats != NULL ? report_render_outcome_json(r, &options, o) : NULL;
+        status = report_render_write(r, &picture, stats, &err);
         json_decref(stats);
     }
     free(picture.data);
-    return status == FACET_OK ? render_tell(args, r, scene, &options, o)
+    return status == FACET_OK ? report_render_tell(args, r, &options, o)
                               : cli_bad_error(args, &err);
 }
 
@@ -454,10 +454,12 @@ static int run_render(const struct cli_args *args)
         return cli_bad_error(args, &err);
     }
     cli_print_left_out(args, request.scene, &scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK);
+    outcome.left_out = cli_left_out_json(&scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK);
     code = wants_all(args) ? render_all(args, &request, &scene)
                            : render_scene(args, &request, &scene, &outcome);
     facet_scene_free(&scene);
     json_decref(outcome.bvh);
+    json_decref(outcome.left_out);
     return code;
 }
 

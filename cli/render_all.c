@@ -72,7 +72,7 @@ static bool draw_entry(const struct cli_args *args,
     }
     if (status == FACET_OK) {
         label(&o, entry);
-        (void)json_array_append_new(list, render_outcome_json(r, scene, options, &o));
+        (void)json_array_append_new(list, report_render_outcome_json(r, options, &o));
         if (!args->json && strcmp(r->output, "-") != 0) {
             printf("%-18s %s%sbuild %.2f s, render %.2f s, %u thread%s\n",
                    entry->name,
@@ -124,7 +124,7 @@ static bool write_sheet(const struct render_request *r,
         return false;
     }
     good = facet_image_png_encode(&sheet, &picture, err) == FACET_OK &&
-           render_write(r, &picture, list, err) == FACET_OK;
+           report_render_write(r, &picture, list, err) == FACET_OK;
     facet_image_free(&sheet);
     free(picture.data);
     return good;

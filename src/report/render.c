@@ -1,6 +1,5 @@
 /* What `facet render` says afterwards, as text and as JSON. */
-#include "cli/left_out.h"
-#include "cli/render.h"
+#include "report/render.h"
 #include "command/output.h"
 
 #include "json/json.h"
@@ -39,10 +38,9 @@ static json_t *cost_json(const struct facet_shade_cost *c)
                      (json_int_t)c->primitive_nodes);
 }
 
-json_t *render_outcome_json(const struct render_request *r,
-                            const struct facet_scene *scene,
-                            const struct facet_render_options *options,
-                            const struct render_outcome *o)
+json_t *report_render_outcome_json(const struct render_request *r,
+                                   const struct facet_render_options *options,
+                                   const struct render_outcome *o)
 {
     json_t *object = json_pack("{s:o, s:o, s:s, s:i, s:i, s:i, s:i, s:i}",
                                "scene",
@@ -62,7 +60,7 @@ json_t *render_outcome_json(const struct render_request *r,
                                "flat_instances",
                                (int)o->flat_instances);
     json_t *rays = json_object(), *times = json_object();
-    json_t *left_out = cli_left_out_json(scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK);
+    json_t *left_out = json_incref(o->left_out);
 
     if (object == NULL || rays == NULL || times == NULL || left_out == NULL) {
         json_decref(left_out);
@@ -150,10 +148,10 @@ static void print_text(const struct render_request *r,
     printf("on %u thread%s)\n", o->threads, cli_s(o->threads));
 }
 
-enum facet_status render_write(const struct render_request *r,
-                               const struct facet_bytes *picture,
-                               const json_t *stats,
-                               struct facet_error *err)
+enum facet_status report_render_write(const struct render_request *r,
+                                      const struct facet_bytes *picture,
+                                      const json_t *stats,
+                                      struct facet_error *err)
 {
     struct facet_file_part parts[2] = {{r->output, picture->data, picture->size}};
     enum facet_status status = FACET_OK;
@@ -171,14 +169,13 @@ enum facet_status render_write(const struct render_request *r,
     return status;
 }
 
-int render_tell(const struct cli_args *args,
-                const struct render_request *r,
-                const struct facet_scene *scene,
-                const struct facet_render_options *options,
-                const struct render_outcome *o)
+int report_render_tell(const struct cli_args *args,
+                       const struct render_request *r,
+                       const struct facet_render_options *options,
+                       const struct render_outcome *o)
 {
     if (args->json) {
-        return cli_print_json(args, render_outcome_json(r, scene, options, o));
+        return cli_print_json(args, report_render_outcome_json(r, options, o));
     }
     if (strcmp(r->output, "-") != 0 && (r->stats == NULL || strcmp(r->stats, "-") != 0)) {
         print_text(r, options, o);
