@@ -445,7 +445,8 @@ static int run_render(const struct cli_args *args)
     if (!read_request(args, &request) || (!wants_all(args) && read_machine(args) == NULL)) {
         return CLI_BAD;
     }
-    if (facet_scene_import(request.scene, NULL, &scene, &err) != FACET_OK) {
+    if (cli_scene_import(args, request.scene, (struct facet_import_options){0}, &scene, &err) !=
+        FACET_OK) {
         return cli_bad_error(args, &err);
     }
     outcome.seconds[PHASE_IMPORT] = seconds() - start;
@@ -471,6 +472,7 @@ static const struct cli_option render_options[] = {
     {"size", 0, "WxH", "pixels (default 1280x720)"},
     {"spp", 0, "N", "samples per pixel (default 16)"},
     {"camera", 0, "N", "number of the camera (default 0), or `frame`: see everything"},
+    CLI_POSE_OPTIONS,
     {"exposure", 0, "X", "brightness; 2 is twice as bright (default 1)"},
     {"tone", 0, "soft|clamp", "roll off highlights, or clip them (default soft)"},
     {"machine",

@@ -398,7 +398,7 @@ static int run_info(const struct cli_args *args)
     struct facet_scene scene;
     int code = CLI_OK;
 
-    if (facet_scene_import(path, NULL, &scene, &err) != FACET_OK) {
+    if (cli_scene_import(args, path, (struct facet_import_options){0}, &scene, &err) != FACET_OK) {
         return cli_bad_error(args, &err);
     }
     if (args->json) {
@@ -410,10 +410,16 @@ static int run_info(const struct cli_args *args)
     return code;
 }
 
+static const struct cli_option info_options[] = {
+    CLI_POSE_OPTIONS,
+    {NULL, 0, NULL, NULL},
+};
+
 const struct cli_command cli_cmd_scene_info = {
+    .options = info_options,
     .name = "scene info",
     .summary = "show the contents of a scene file",
-    .usage = "facet scene info FILE [--json]",
+    .usage = "facet scene info FILE [--time T [--animation NAME|N]] [--json]",
     .details =
         "Reads glTF 2.0 (.gltf, .glb), OBJ with MTL, PLY or STL and prints its meshes, "
         "instances, materials, textures, cameras, lights and bounds, and everything in the file "

@@ -4,7 +4,32 @@
 #include "base/error.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+enum facet_status cli_scene_import(const struct cli_args *args,
+                                   const char *path,
+                                   struct facet_import_options options,
+                                   struct facet_scene *out,
+                                   struct facet_error *err)
+{
+    const char *time = cli_value(args, "time");
+    struct facet_scene_pose pose = {.animation = cli_value(args, "animation")};
+    char *end = NULL;
+
+    facet_scene_init(out);
+    if (time != NULL) {
+        pose.time = strtod(time, &end);
+    }
+    if (time != NULL && (end == time || *end != '\0' || !isfinite(pose.time))) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "--time %s: expected a number of seconds", time);
+    }
+    if (time != NULL || pose.animation != NULL) {
+        options.pose = &pose;
+    }
+    return facet_scene_import(path, &options, out, err);
+}
 
 void cli_left_out_text(const struct facet_left_out *note, char *out, size_t size)
 {

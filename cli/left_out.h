@@ -1,12 +1,25 @@
-/* Saying what a command did not take from a scene (struct facet_left_out). */
+/* Reading a scene for a command, and saying what it did not take (struct facet_left_out). */
 #ifndef FACET_CLI_LEFT_OUT_H
 #define FACET_CLI_LEFT_OUT_H
 
 #include "command/command.h"
 
-#include "scene/scene.h"
+#include "scene/import.h"
 
 struct json_t;
+
+#define CLI_POSE_OPTIONS                                                                           \
+    {"time", 0, "T", "glTF: the scene at this second of its animation (default: its rest pose)"},  \
+    {                                                                                              \
+        "animation", 0, "NAME|N", "glTF: which animation --time is of (default 0, the first)"      \
+    }
+
+/* As facet_scene_import(), in the pose that the options of the command ask for. */
+enum facet_status cli_scene_import(const struct cli_args *args,
+                                   const char *path,
+                                   struct facet_import_options options,
+                                   struct facet_scene *out,
+                                   struct facet_error *err);
 
 /* One line on standard error per kind of loss that changes one of `effects` (FACET_LOSS_*):
  * "facet render: x.glb: left out: ...". Nothing with --quiet, nor with --json, whose result has

@@ -80,7 +80,12 @@ enum facet_status bvh_scene_read(const struct cli_args *args,
 
     facet_scene_init(&scene);
     if (path != NULL) {
-        status = facet_scene_import(path, NULL, &scene, err);
+        status =
+            cli_scene_import(args,
+                             path,
+                             (struct facet_import_options){.shape_only = true, .inactive = true},
+                             &scene,
+                             err);
     }
     if (status == FACET_OK && aabbs != NULL) {
         status = facet_doc_bvh_aabbs_read(aabbs, &boxes, &box_count, err);

@@ -1,5 +1,6 @@
 /* `facet bvh build`: a scene file to a GFX12 image; RT images are in bvh_rt_build.c. */
 #include "cli/bvh/rt.h"
+#include "cli/left_out.h"
 #include "command/output.h"
 
 #include "base/progress.h"
@@ -231,6 +232,7 @@ static int run_build(const struct cli_args *args)
 static const struct cli_option build_options[] = {
     {"output", 'o', "FILE", "the image to write"},
     {"format", 0, "gfx12|xphmg4|xphmg8", "node format: GFX12, or XPHMG_RT tiles (default gfx12)"},
+    CLI_POSE_OPTIONS,
     {"prim-range", 0, "N", "most triangles of a leaf, 1 to 16 (default 8, for contract 2)"},
     {"threads", 0, "N", "host threads (default 0: all processors)"},
     {"quality",
@@ -267,10 +269,13 @@ const struct cli_command cli_cmd_bvh_build = {
         "byte 0, the bottom levels after it, pointers as absolute addresses. The same input "
         "gives the same bytes on any number of threads; with quality contract they are those of "
         "section 12 of spec/gfx12-semantics.md.\n\n"
-        "Primitive indices number the triangles of a mesh, an instance's user data its number in "
+        "Pictures are not read. Triangles with NaN in x of a corner are inactive: left out and "
+        "counted. Primitive indices number the triangles of a mesh, an instance's user data its "
+        "number in "
         "the scene. Triangles with two equal corners are left out, as are instances whose matrix "
         "has no inverse. Any other shapes of the scene that are not in the image (points, lines, "
-        "animations, unknown extensions) are reported on standard error; --quiet silences the "
+        "animations without --time, unknown extensions) are reported on standard error; --quiet "
+        "silences the "
         "report, --json has it as left_out.\n\n"
         "Quality high also cuts the boxes of long slanted triangles, which are then in several "
         "leaves "
@@ -288,7 +293,7 @@ const struct cli_command cli_cmd_bvh_build = {
         "first by 2^-20 of the extent of scene and ray origins, as the contract requires.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality high --json\n"
-                "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --allow-update\n"
+                "facet bvh build examples/gfx12/flag.gltf -o flag.gfx12 --allow-update --time 0\n"
                 "facet bvh build --aabbs examples/gfx12/boxes.json -o boxes.gfx12\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.tiles --format xphmg4 --ew 16\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.tiles --format xphmg8 --ew 8 "

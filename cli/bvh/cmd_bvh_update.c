@@ -1,5 +1,6 @@
 /* `facet bvh update`: an image refitted to moved geometry. */
 #include "cli/bvh/rt.h"
+#include "cli/left_out.h"
 #include "command/output.h"
 
 #include "gfx12/build/refit.h"
@@ -149,6 +150,7 @@ static int run_update(const struct cli_args *args)
 
 static const struct cli_option update_options[] = {
     {"scene", 0, "FILE", "the scene with the new positions"},
+    CLI_POSE_OPTIONS,
     {"aabbs", 0, "FILE", "JSON file with the new procedural boxes"},
     {"reach", 0, "R", "tiles: rays start inside [-R, R] (default: within the scene's size of it)"},
     {"output", 'o', "FILE", "the image to write"},
@@ -175,9 +177,9 @@ const struct cli_command cli_cmd_bvh_update = {
         "grows them, and not by less than before.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh update cube.gfx12 --scene examples/gfx12/cube-moved.obj -o moved.gfx12\n"
-                "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --allow-update\n"
-                "facet bvh update cube.gfx12 --scene examples/gfx12/cube-moved.obj -o moved.gfx12 "
-                "--json\n"
+                "facet bvh build examples/gfx12/flag.gltf -o flag.gfx12 --allow-update --time 0\n"
+                "facet bvh update flag.gfx12 --scene examples/gfx12/flag.gltf --time 0.75 "
+                "-o later.gfx12 --json\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.tiles --format xphmg4\n"
                 "facet bvh update cube.tiles --scene examples/gfx12/cube-moved.obj -o moved.tiles",
     .options = update_options,

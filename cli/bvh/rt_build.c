@@ -110,7 +110,8 @@ enum facet_status bvh_rt_scene(const struct cli_args *args,
     enum facet_status status;
 
     facet_scene_init(&scene);
-    status = facet_scene_import(path, NULL, &scene, err);
+    status = cli_scene_import(
+        args, path, (struct facet_import_options){.shape_only = true}, &scene, err);
     if (status == FACET_OK) {
         status = facet_render_rt_input_make(&scene, out, err);
     }

@@ -72,10 +72,13 @@ enum facet_status facet_scene_beside_texture(const struct facet_reader *reader,
     struct facet_image image = {0, 0, NULL};
     struct facet_scene_texture item = {.width = 0};
     struct facet_error why_not = {.message = ""};
-    enum facet_status status =
-        facet_scene_beside_fetch(reader, "texture", name, NO_PICTURE, scene, &bytes, err);
+    enum facet_status status;
 
     *texture = FACET_SCENE_NONE;
+    if (reader->shape_only) {
+        return FACET_OK;
+    }
+    status = facet_scene_beside_fetch(reader, "texture", name, NO_PICTURE, scene, &bytes, err);
     if (status != FACET_OK || bytes.data == NULL) {
         return status;
     }

@@ -25,6 +25,7 @@ enum tag { TAG_FILE = 1, TAG_SCENE, TAG_ERROR };
 struct job {
     const char *path;
     enum facet_scene_format format;
+    const struct facet_import_options *options;
     struct facet_bytes file;
     struct facet_channel *channel; /* of the side that runs */
     bool fixed_time;               /* the caller gave a time limit */
@@ -101,8 +102,16 @@ read_scene(struct job *job, struct facet_scene *scene, struct facet_error *err)
     static enum facet_status (*const readers[FACET_FORMAT_COUNT])(
         const struct facet_reader *, struct facet_scene *, struct facet_error *) = {
         facet_gltf_read, facet_obj_read, facet_ply_read, facet_stl_read};
-    const struct facet_reader reader = {
-        .data = job->file.data, .size = job->file.size, .fetch = fetch, .context = job};
+    const struct facet_reader reader = {.data = job->file.data,
+                                        .size = job->file.size,
+                                        .pose = job->options->pose,
+                                        .shape_only = job->options->shape_only,
+                                        .fetch = fetch,
+                                        .context = job};
+
+    if (reader.pose != NULL && job->format != FACET_FORMAT_GLTF) {
+        return facet_fail(err, FACET_ERR_INPUT, 0, "only glTF files have animations");
+    }
 
     return readers[job->format](&reader, scene, err);
 }
@@ -308,7 +317,8 @@ import_job(struct job *job, const struct facet_import_options *options, struct f
         status = facet_sandbox_run(&sandbox, err);
     }
     if (status == FACET_OK) {
-        status = facet_scene_validate(job->scene, err);
+        status = options->inactive ? facet_scene_validate_shape(job->scene, err)
+                                   : facet_scene_validate(job->scene, err);
     }
     return status == FACET_OK ? facet_scene_finish(job->scene, err) : status;
 }
@@ -328,6 +338,7 @@ enum facet_status facet_scene_import(const char *path,
         return status; /* names the path already */
     }
     options = options != NULL ? options : &defaults;
+    job.options = options;
     job.fixed_time = options->cpu_seconds != 0;
     if (strcmp(path, "-") != 0) {
         job.folder = facet_folder_of(path);

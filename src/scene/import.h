@@ -19,7 +19,16 @@ enum facet_scene_format {
     FACET_FORMAT_COUNT,
 };
 
+/* A moment of an animation. */
+struct facet_scene_pose {
+    double time;           /* seconds */
+    const char *animation; /* its name or its number; NULL: the first */
+};
+
 struct facet_import_options {
+    const struct facet_scene_pose *pose; /* only glTF has them; NULL: the rest pose */
+    bool shape_only;                     /* textures are neither read nor needed */
+    bool inactive;         /* vertices may be NaN, which makes their triangles inactive */
     uint64_t memory_bytes; /* 0: 8 GiB */
     uint32_t cpu_seconds;  /* of processor time; 0: 10, and one more per MiB of the files */
 };

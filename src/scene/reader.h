@@ -6,11 +6,13 @@
 #define FACET_SCENE_READER_H
 
 #include "base/file.h"
-#include "scene/scene.h"
+#include "scene/import.h"
 
 struct facet_reader {
     const uint8_t *data;
     size_t size;
+    const struct facet_scene_pose *pose; /* glTF; NULL: the rest pose */
+    bool shape_only;                     /* no pictures are wanted */
     /* A file beside the scene, by its relative name. NULL: there are none. Free data with free().
      */
     enum facet_status (*fetch)(void *context,

@@ -74,16 +74,14 @@ check_indices(const struct facet_scene *scene, uint32_t number, struct facet_err
     return FACET_OK;
 }
 
+/* All but the positions. */
 static enum facet_status
-check_mesh(const struct facet_scene *scene, uint32_t number, struct facet_error *err)
+check_mesh_shape(const struct facet_scene *scene, uint32_t number, struct facet_error *err)
 {
     const struct facet_scene_mesh *mesh = &scene->meshes[number];
     uint32_t vertices = mesh->vertex_count;
     enum facet_status status = check_indices(scene, number, err);
 
-    if (status == FACET_OK) {
-        status = check_array(mesh->positions, vertices, 3, "position", number, scene, err);
-    }
     if (status == FACET_OK) {
         status = check_array(mesh->normals, vertices, 3, "normal", number, scene, err);
     }
@@ -94,6 +92,16 @@ check_mesh(const struct facet_scene *scene, uint32_t number, struct facet_error 
         status = check_array(mesh->uv[set], vertices, 2, "texture coordinate", number, scene, err);
     }
     return status;
+}
+
+static enum facet_status
+check_mesh(const struct facet_scene *scene, uint32_t number, struct facet_error *err)
+{
+    const struct facet_scene_mesh *mesh = &scene->meshes[number];
+    enum facet_status status =
+        check_array(mesh->positions, mesh->vertex_count, 3, "position", number, scene, err);
+
+    return status == FACET_OK ? check_mesh_shape(scene, number, err) : status;
 }
 
 static bool all_finite(const float *values, size_t count)
@@ -182,13 +190,10 @@ check_all(const struct facet_scene *scene,
     return status;
 }
 
-enum facet_status facet_scene_validate(const struct facet_scene *scene, struct facet_error *err)
+static enum facet_status check_tables(const struct facet_scene *scene, struct facet_error *err)
 {
-    enum facet_status status = check_all(scene, scene->mesh_count, check_mesh, err);
+    enum facet_status status = check_all(scene, scene->material_count, check_material, err);
 
-    if (status == FACET_OK) {
-        status = check_all(scene, scene->material_count, check_material, err);
-    }
     if (status == FACET_OK) {
         status = check_all(scene, scene->instance_count, check_instance, err);
     }
@@ -196,4 +201,19 @@ enum facet_status facet_scene_validate(const struct facet_scene *scene, struct f
         status = check_all(scene, scene->camera_count, check_camera, err);
     }
     return status == FACET_OK ? check_all(scene, scene->light_count, check_light, err) : status;
+}
+
+enum facet_status facet_scene_validate(const struct facet_scene *scene, struct facet_error *err)
+{
+    enum facet_status status = check_all(scene, scene->mesh_count, check_mesh, err);
+
+    return status == FACET_OK ? check_tables(scene, err) : status;
+}
+
+enum facet_status facet_scene_validate_shape(const struct facet_scene *scene,
+                                             struct facet_error *err)
+{
+    enum facet_status status = check_all(scene, scene->mesh_count, check_mesh_shape, err);
+
+    return status == FACET_OK ? check_tables(scene, err) : status;
 }

@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_scene(const uint8_t *data, size_t size, const struct facet_scene_pose *pose)
 {
-    struct facet_reader reader = {.data = data, .size = size};
+    struct facet_reader reader = {.data = data, .size = size, .pose = pose};
     struct facet_scene scene;
     struct facet_error err;
 
@@ -24,5 +24,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(bytes.data);
     }
     facet_scene_free(&scene);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct facet_scene_pose pose = {.time = 0.75};
+
+    read_scene(data, size, NULL);
+    read_scene(data, size, &pose);
     return 0;
 }

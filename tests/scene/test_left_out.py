@@ -155,9 +155,9 @@ GLTF = {
                      g.json["materials"][0]["pbrMetallicRoughness"].pop("emissiveTexture"),
                      "WebP pictures", LOOK),
     "unknown_of_sampler": (lambda g: (in_pbr(g, baseColorTexture=texture(g, sampler=0)), g.json.update(
-        samplers=[{"anisotropy": 4}])), "property anisotropy", BOTH),
+        samplers=[{"anisotropy": 4}])), "property anisotropy", LOOK),
     "unknown_of_image": (lambda g: (in_pbr(g, baseColorTexture=texture(g)), g.json["images"][0].update(
-        extensions={"ACME_hdr": {}})), "extension ACME_hdr", BOTH),
+        extensions={"ACME_hdr": {}})), "extension ACME_hdr", LOOK),
     "no_coordinates": (without_uv, "textures of meshes without texture coordinates", LOOK),
     "lines": (add_line, "primitives of lines", SHAPE),
     "points": (lambda g: g.json["meshes"][0]["primitives"].append({"attributes": {"POSITION": 0}, "mode": 0}),

@@ -104,7 +104,7 @@ static void chunk_items(void *context, size_t begin, size_t end)
         struct facet_bvh_item *item = &job->items[begin + chunk.count];
         struct lanes v[3];
 
-        if (isnan(t->vertex[0][0])) {
+        if (isnan(t->vertex[0][0]) || isnan(t->vertex[1][0]) || isnan(t->vertex[2][0])) {
             chunk.inactive++;
             continue;
         }

@@ -26,7 +26,7 @@ struct facet_gfx12_build_options {
 struct facet_gfx12_build_report {
     uint64_t triangles;  /* encoded, over all bottom-level structures */
     uint64_t aabbs;      /* encoded */
-    uint64_t inactive;   /* dropped: NaN in the first coordinate */
+    uint64_t inactive;   /* dropped: NaN in x of a corner */
     uint64_t degenerate; /* dropped: two equal vertices; kept where they may move apart */
 };
 

@@ -114,7 +114,8 @@ static bool can_be_hit(const struct facet_bvh_blas_input *in, uint32_t i)
         return !isnan(in->aabbs[i].min[0]);
     }
     t = &in->triangles[i];
-    return !isnan(t->vertex[0][0]) && memcmp(t->vertex[0], t->vertex[1], 12) != 0 &&
+    return !isnan(t->vertex[0][0]) && !isnan(t->vertex[1][0]) && !isnan(t->vertex[2][0]) &&
+           memcmp(t->vertex[0], t->vertex[1], 12) != 0 &&
            memcmp(t->vertex[1], t->vertex[2], 12) != 0 &&
            memcmp(t->vertex[2], t->vertex[0], 12) != 0;
 }

@@ -80,6 +80,7 @@ split_glb(struct gltf *g, const uint8_t *data, size_t size, const uint8_t **json
 static bool check_tables(struct gltf *g)
 {
     static const char *const tables[] = {"accessors",
+                                         "animations",
                                          "buffers",
                                          "bufferViews",
                                          "cameras",
@@ -191,6 +192,10 @@ static void release(struct gltf *g)
         free(g->buffers[i].owned);
     }
     free(g->buffers);
+    for (uint32_t i = 0; g->poses != NULL && i < facet_gltf_count(g, "nodes"); i++) {
+        free(g->poses[i].weights);
+    }
+    free(g->poses);
     free(g->world);
     free(g->reached);
     free(g->material_map);
@@ -254,7 +259,8 @@ enum facet_status facet_gltf_read(const struct facet_reader *reader,
     struct gltf g = {.reader = reader, .scene = scene, .err = err};
 
     (void)(parse(&g, reader) && check_version(&g) && check_tables(&g) && check_extensions(&g) &&
-           allocate_maps(&g) && facet_gltf_nodes(&g) && facet_gltf_note_root(&g));
+           allocate_maps(&g) && facet_gltf_animate(&g) && facet_gltf_nodes(&g) &&
+           facet_gltf_note_root(&g));
     release(&g);
     return g.status;
 }

@@ -18,6 +18,16 @@ struct gltf_buffer {
     uint8_t *owned; /* NULL for the chunk inside a .glb */
 };
 
+enum { GLTF_TRANSLATION, GLTF_ROTATION, GLTF_SCALE, GLTF_WEIGHTS, GLTF_TARGETS };
+
+/* What an animation says about a node. */
+struct gltf_pose {
+    bool has[GLTF_TARGETS];
+    double trs[3][4];
+    double *weights;
+    uint32_t weight_count;
+};
+
 struct gltf {
     const struct facet_reader *reader;
     struct facet_scene *scene;
@@ -32,6 +42,7 @@ struct gltf {
     uint32_t *mesh_first, *mesh_end; /* glTF mesh -> its range of scene meshes */
     struct facet_affine *world;      /* per node */
     bool *reached;                   /* per node: part of the scene */
+    struct gltf_pose *poses;         /* per node; NULL: the rest pose */
 };
 
 /* json.c: typed access with complaints. */
@@ -93,6 +104,11 @@ bool facet_gltf_note_unused(struct gltf *g,
                             const json_t *object,
                             const char *used,
                             const char *where);
+/* The same for textures and what belongs to them. */
+bool facet_gltf_note_unused_look(struct gltf *g,
+                                 const json_t *object,
+                                 const char *used,
+                                 const char *where);
 /* `bends`: the joints are used. */
 bool facet_gltf_note_attributes(struct gltf *g,
                                 const json_t *primitive,
@@ -136,6 +152,9 @@ bool facet_gltf_apply_skin(struct gltf *g,
                            const json_t *attributes,
                            const char *where,
                            struct facet_scene_mesh *mesh);
+
+/* animation.c: fills in g->poses where the reader is to show a moment of an animation. */
+bool facet_gltf_animate(struct gltf *g);
 
 /* node.c */
 bool facet_gltf_nodes(struct gltf *g);

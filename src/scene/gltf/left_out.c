@@ -97,8 +97,8 @@ bool facet_gltf_leave_out(struct gltf *g,
     return status == FACET_OK || facet_gltf_fail(g, status, "%.300s", err.message);
 }
 
-static bool
-leave_out_extension(struct gltf *g, const char *name, const json_t *object, const char *where)
+static bool leave_out_extension(
+    struct gltf *g, const char *name, const json_t *object, unsigned effects, const char *where)
 {
     char what[sizeof((struct facet_left_out *)NULL)->what];
 
@@ -107,7 +107,7 @@ leave_out_extension(struct gltf *g, const char *name, const json_t *object, cons
     }
     (void)snprintf(what, sizeof what, "extension %.80s", name);
     return facet_gltf_leave_out(g,
-                                extension_effect(name),
+                                extension_effect(name) & effects,
                                 1,
                                 what,
                                 object,
@@ -116,8 +116,8 @@ leave_out_extension(struct gltf *g, const char *name, const json_t *object, cons
                                                      : "Facet does not have it");
 }
 
-static bool
-leave_out_property(struct gltf *g, const char *key, const json_t *object, const char *where)
+static bool leave_out_property(
+    struct gltf *g, const char *key, const json_t *object, unsigned effects, const char *where)
 {
     char what[sizeof((struct facet_left_out *)NULL)->what];
 
@@ -134,7 +134,7 @@ leave_out_property(struct gltf *g, const char *key, const json_t *object, const 
     }
     (void)snprintf(what, sizeof what, "property %.80s", key);
     return facet_gltf_leave_out(
-        g, key[0] == '_' ? 0 : BOTH, 1, what, object, where, "Facet does not use it");
+        g, key[0] == '_' ? 0 : effects, 1, what, object, where, "Facet does not use it");
 }
 
 /* Whether a word stands between blanks in the list. */
@@ -150,10 +150,8 @@ static bool is_word_of(const char *word, const char *list)
     return false;
 }
 
-bool facet_gltf_note_unused(struct gltf *g,
-                            const json_t *object,
-                            const char *used,
-                            const char *where)
+static bool note_unused(
+    struct gltf *g, const json_t *object, const char *used, unsigned effects, const char *where)
 {
     json_t *extensions = json_object_get(object, "extensions"), *value;
     const char *key;
@@ -161,17 +159,33 @@ bool facet_gltf_note_unused(struct gltf *g,
     json_object_foreach((json_t *)object, key, value)
     {
         if (!is_word_of(key, used) && strcmp(key, "extensions") != 0 &&
-            !leave_out_property(g, key, object, where)) {
+            !leave_out_property(g, key, object, effects, where)) {
             return false;
         }
     }
     json_object_foreach(extensions, key, value)
     {
-        if (!leave_out_extension(g, key, object, where)) {
+        if (!leave_out_extension(g, key, object, effects, where)) {
             return false;
         }
     }
     return true;
+}
+
+bool facet_gltf_note_unused(struct gltf *g,
+                            const json_t *object,
+                            const char *used,
+                            const char *where)
+{
+    return note_unused(g, object, used, BOTH, where);
+}
+
+bool facet_gltf_note_unused_look(struct gltf *g,
+                                 const json_t *object,
+                                 const char *used,
+                                 const char *where)
+{
+    return note_unused(g, object, used, FACET_LOSS_LOOK, where);
 }
 
 /* Attributes whose names start with '_' are the application's own; sets beyond those that we read
@@ -226,11 +240,11 @@ bool facet_gltf_note_root(struct gltf *g)
                   "glTF") &&
               facet_gltf_leave_out(g,
                                    FACET_LOSS_SHAPE,
-                                   (uint32_t)json_array_size(animations),
+                                   g->poses == NULL ? (uint32_t)json_array_size(animations) : 0,
                                    "animations",
                                    json_array_get(animations, 0),
                                    "animations[0]",
-                                   "everything is shown in its rest pose");
+                                   "everything is shown in its rest pose (--time shows another)");
 
     for (size_t i = 0; ok && i < json_array_size(used); i++) {
         const char *name = json_string_value(json_array_get(used, i));
@@ -241,7 +255,7 @@ bool facet_gltf_note_root(struct gltf *g)
         for (uint32_t k = 0; !known && k < g->scene->left_out_count; k++) {
             known = strcmp(g->scene->left_out[k].what, what) == 0;
         }
-        ok = known || leave_out_extension(g, name, NULL, "extensionsUsed");
+        ok = known || leave_out_extension(g, name, NULL, BOTH, "extensionsUsed");
     }
     return ok;
 }

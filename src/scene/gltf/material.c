@@ -83,7 +83,7 @@ static bool read_sampler(struct gltf *g, uint32_t index, struct facet_texture_us
     char where[GLTF_WHERE_BYTES];
 
     (void)snprintf(where, sizeof where, "samplers[%u]", index);
-    return facet_gltf_note_unused(g, sampler, " magFilter minFilter wrapS wrapT ", where) &&
+    return facet_gltf_note_unused_look(g, sampler, " magFilter minFilter wrapS wrapT ", where) &&
            read_wrap(g, sampler, "wrapS", where, &use->wrap_u) &&
            read_wrap(g, sampler, "wrapT", where, &use->wrap_v) &&
            read_filters(g, sampler, where, use);
@@ -148,7 +148,7 @@ static bool decode_image(struct gltf *g, uint32_t index, uint32_t *out)
     enum facet_status status;
 
     (void)snprintf(where, sizeof where, "images[%u]", index);
-    if (!facet_gltf_note_unused(
+    if (!facet_gltf_note_unused_look(
             g, facet_gltf_item(g, "images", index), " uri bufferView mimeType ", where) ||
         !image_bytes(g, index, where, &data, &size, &owned)) {
         return false;
@@ -225,7 +225,7 @@ static bool read_texture_use(struct gltf *g,
     uint64_t set = 0;
     json_t *object;
 
-    if (!ok || info == NULL) {
+    if (!ok || info == NULL || g->reader->shape_only) {
         return ok;
     }
     if (!facet_gltf_get_index(g, info, "index", "textures", where, &texture) ||
@@ -238,8 +238,8 @@ static bool read_texture_use(struct gltf *g,
     object = facet_gltf_item(g, "textures", texture);
     if (!facet_gltf_get_index(g, object, "source", "images", where, &image) ||
         !facet_gltf_get_index(g, object, "sampler", "samplers", where, &sampler) ||
-        !facet_gltf_note_unused(g, info, " index texCoord ", where) ||
-        !facet_gltf_note_unused(g, object, " source sampler ", where)) {
+        !facet_gltf_note_unused_look(g, info, " index texCoord ", where) ||
+        !facet_gltf_note_unused_look(g, object, " source sampler ", where)) {
         return false;
     }
     if (image == FACET_SCENE_NONE) {

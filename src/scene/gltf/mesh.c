@@ -190,9 +190,23 @@ static bool note_target(struct gltf *g, const json_t *target, const char *where)
     return true;
 }
 
+struct bend {
+    const json_t *weights;        /* of the node or the mesh */
+    const struct gltf_pose *pose; /* whose weights replace those; NULL: none */
+    uint32_t skin;                /* FACET_SCENE_NONE: none */
+};
+
+static double weight_of(const struct bend *bend, size_t target)
+{
+    if (bend->pose != NULL) {
+        return target < bend->pose->weight_count ? bend->pose->weights[target] : 0;
+    }
+    return json_number_value(json_array_get(bend->weights, target));
+}
+
 static bool apply_morphs(struct gltf *g,
                          const json_t *primitive,
-                         const json_t *weights,
+                         const struct bend *bend,
                          const char *where,
                          struct facet_scene_mesh *mesh)
 {
@@ -200,7 +214,7 @@ static bool apply_morphs(struct gltf *g,
     json_t *targets = facet_gltf_get_array(g, primitive, "targets", where, &ok);
 
     for (size_t i = 0; ok && i < json_array_size(targets); i++) {
-        double weight = json_number_value(json_array_get(weights, i));
+        double weight = weight_of(bend, i);
         json_t *target = json_array_get(targets, i);
 
         if (weight != 0) {
@@ -212,11 +226,6 @@ static bool apply_morphs(struct gltf *g,
     }
     return ok;
 }
-
-struct bend {
-    const json_t *weights;
-    uint32_t skin; /* FACET_SCENE_NONE: none */
-};
 
 static bool build_primitive(struct gltf *g,
                             const json_t *primitive,
@@ -235,7 +244,7 @@ static bool build_primitive(struct gltf *g,
            facet_gltf_note_attributes(g, primitive, bend->skin != FACET_SCENE_NONE, where) &&
            read_vertices(g, attributes, where, mesh) &&
            read_triangles(g, primitive, mode, where, mesh) &&
-           apply_morphs(g, primitive, bend->weights, where, mesh) &&
+           apply_morphs(g, primitive, bend, where, mesh) &&
            (bend->skin == FACET_SCENE_NONE ||
             facet_gltf_apply_skin(g, bend->skin, attributes, where, mesh)) &&
            facet_gltf_get_index(g, primitive, "material", "materials", where, &material) &&
@@ -322,10 +331,11 @@ bool facet_gltf_node_meshes(
         return true;
     }
     *in_world_space = bend.skin != FACET_SCENE_NONE;
+    bend.pose = g->poses != NULL && g->poses[node].has[GLTF_WEIGHTS] ? &g->poses[node] : NULL;
     bend.weights = own_weights != NULL
                        ? own_weights
                        : json_object_get(facet_gltf_item(g, "meshes", mesh), "weights");
-    if (*in_world_space || own_weights != NULL) {
+    if (*in_world_space || own_weights != NULL || bend.pose != NULL) {
         return build_mesh(g, mesh, &bend, first, end);
     }
     if (g->mesh_first[mesh] == FACET_SCENE_NONE &&

@@ -7,6 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An animation replaces what it moves. */
+static void pose(const struct gltf *g, uint32_t node, double t[3], double r[4], double s[3])
+{
+    double *const parts[3] = {t, r, s};
+
+    for (unsigned i = 0; g->poses != NULL && i < 3; i++) {
+        if (g->poses[node].has[i]) {
+            memcpy(parts[i], g->poses[node].trs[i], (i == GLTF_ROTATION ? 4 : 3) * sizeof *t);
+        }
+    }
+}
+
+static bool is_moved(const struct gltf *g, uint32_t node)
+{
+    const bool *has = g->poses != NULL ? g->poses[node].has : NULL;
+
+    return has != NULL && (has[GLTF_TRANSLATION] || has[GLTF_ROTATION] || has[GLTF_SCALE]);
+}
+
 static bool local_matrix(struct gltf *g, uint32_t node, struct facet_affine *out)
 {
     json_t *object = facet_gltf_item(g, "nodes", node);
@@ -15,6 +34,10 @@ static bool local_matrix(struct gltf *g, uint32_t node, struct facet_affine *out
 
     (void)snprintf(where, sizeof where, "nodes[%u]", node);
     if (json_object_get(object, "matrix") != NULL) {
+        if (is_moved(g, node)) {
+            return facet_gltf_fail(
+                g, FACET_ERR_INPUT, "%s has a matrix, so an animation cannot move it", where);
+        }
         if (!facet_gltf_get_numbers(g, object, "matrix", 16, where, columns)) {
             return false;
         }
@@ -30,6 +53,7 @@ static bool local_matrix(struct gltf *g, uint32_t node, struct facet_affine *out
         !facet_gltf_get_numbers(g, object, "scale", 3, where, s)) {
         return false;
     }
+    pose(g, node, t, r, s);
     *out = facet_affine_trs(t, r, s);
     return true;
 }
