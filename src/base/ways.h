@@ -19,6 +19,7 @@
     WAY(RT_LANES)                                                                                  \
     WAY(GFX_SPAN)                                                                                  \
     WAY(GFX_BLOCK)                                                                                 \
+    WAY(GFX_LANES)                                                                                 \
     WAY(GFX12_DECODED)                                                                             \
     WAY(TILE_SIMD)                                                                                 \
     WAY(TILE_AHEAD)                                                                                \

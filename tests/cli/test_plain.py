@@ -243,7 +243,7 @@ PICTURES = {
     "gfx12": ("GFX12_DECODED",),
     "xphmg-rt": ("HART_BLOCKS", "HART_HOST_FLOAT", "RT_HOST", "RT_LANES"),
     "xphmg-rt-offload": ("RT_DECODED",),
-    "xphmg-gfx": ("GFX_SPAN", "NUM_HOST"),
+    "xphmg-gfx": ("GFX_SPAN", "GFX_LANES", "NUM_HOST"),
     "xphmg-gfx-portable": (),
     "tile": ("RASTER_SPAN", "RASTER_VERTEX"),
 }

@@ -42,6 +42,34 @@ static void store_words(uint8_t *restrict to, const uint32_t *restrict from, uns
 #endif
 }
 
+/* All lanes of slot k. */
+static void store_slot(const struct facet_xphmg_gfx_run *r, unsigned k, uint8_t *to)
+{
+    const unsigned bytes = r->port.container.bytes;
+
+    if (r->columns && bytes == 4) {
+        store_words(to, r->kept.column[k], r->vl);
+        return;
+    }
+    for (unsigned lane = 0; lane < r->vl; lane++) {
+        facet_store_le(to + (size_t)lane * bytes, bytes, result_of(r, k, lane));
+    }
+}
+
+/* The active lanes of slot k, which is at `address`. */
+static void
+store_lanes(const struct facet_xphmg_gfx_run *r, unsigned k, uint8_t *to, uint64_t address)
+{
+    const unsigned bytes = r->port.container.bytes;
+
+    for (uint64_t rest = r->lanes.active; rest != 0; rest &= rest - 1) {
+        const unsigned lane = facet_ctz64(rest);
+
+        facet_store_le(to + (size_t)lane * bytes, bytes, result_of(r, k, lane));
+        facet_hart_note_store(r->h, address + (uint64_t)lane * bytes, bytes);
+    }
+}
+
 /* Elements that fill their containers, into RAM by pointer; false: the window does not take them.
  * At most four slots of 64 lanes are less than a page. */
 static bool write_plain(const struct facet_xphmg_gfx_run *r, uint64_t start, uint64_t bytes)
@@ -49,26 +77,25 @@ static bool write_plain(const struct facet_xphmg_gfx_run *r, uint64_t start, uin
     const struct facet_container *c = &r->port.container;
     struct facet_hart *h = r->h;
     const uint64_t offset = start - h->ram.base;
-    uint8_t *to;
+    const uint64_t stride = (uint64_t)r->vl * c->bytes;
+    const bool whole = r->lanes.active == facet_bits_mask(r->vl);
 
-    if (r->lanes.active != facet_bits_mask(r->vl) || r->lanes.count != r->vl ||
-        c->nat != 8u * c->bytes || offset >= h->ram.store_span ||
+    if (c->nat != 8u * c->bytes || offset >= h->ram.store_span ||
         bytes > h->ram.store_span - offset) {
         return false;
     }
     FACET_FAST_WAY(MEM_WINDOW);
-    to = h->ram.bytes + offset;
-    for (unsigned k = 0; k < r->slots; k++, to += (size_t)r->vl * c->bytes) {
-        if (r->columns && c->bytes == 4) {
-            store_words(to, r->kept.column[k], r->vl);
-            continue;
-        }
-        for (unsigned lane = 0; lane < r->vl; lane++) {
-            facet_store_le(to + (size_t)lane * c->bytes, c->bytes, result_of(r, k, lane));
+    for (unsigned k = 0; k < r->slots; k++) {
+        uint8_t *to = h->ram.bytes + offset + k * stride;
+
+        if (whole) {
+            store_slot(r, k, to);
+        } else {
+            store_lanes(r, k, to, start + k * stride);
         }
     }
     facet_window_mark(&h->ram, offset, (unsigned)bytes);
-    for (uint64_t at = 0; at < bytes; at += FACET_CODE_LINE_BYTES) {
+    for (uint64_t at = 0; whole && at < bytes; at += FACET_CODE_LINE_BYTES) {
         const uint64_t rest = bytes - at;
 
         facet_hart_note_store(

@@ -62,6 +62,38 @@ static struct facet_trap shade_lane(struct facet_xphmg_gfx_run *r, unsigned lane
     return trap;
 }
 
+/* All lanes at once; the results are read before any is written. */
+static bool interp_all(struct facet_xphmg_gfx_run *r)
+{
+    const struct facet_gfx_interp *op = &r->op.interp;
+    const bool alpha = op->premultiply && op->channels < 4;
+    const unsigned end = alpha             ? FACET_GFX_INTERP_END
+                         : op->perspective ? FACET_GFX_INTERP_ALPHA
+                                           : FACET_GFX_INTERP_RCPW;
+    const struct facet_gfx_lane_kernels *kernels = facet_xphmg_gfx_kernels(r);
+    struct facet_gfx_slots taps, a, b;
+
+    return kernels != NULL && facet_xphmg_gfx_slots(r, &r->r, 4u * op->channels, &taps) &&
+           facet_xphmg_gfx_slots(r, &r->a, end, &a) &&
+           (facet_xphmg_gfx_slots(r, &r->b, op->channels, &b) || !op->bias) &&
+           kernels->interp(op, &taps, &a, &b, r->lanes.active, r->kept.column) &&
+           facet_xphmg_gfx_done(r);
+}
+
+static bool shade_all(struct facet_xphmg_gfx_run *r)
+{
+    const struct facet_gfx_shade *op = &r->op.shade;
+    const struct facet_gfx_lane_kernels *kernels = facet_xphmg_gfx_kernels(r);
+    struct facet_gfx_slots colors, normal, light;
+
+    return kernels != NULL && facet_xphmg_gfx_slots(r, &r->r, 4u + op->channels, &colors) &&
+           ((facet_xphmg_gfx_slots(r, &r->a, 3, &normal) &
+             facet_xphmg_gfx_slots(r, &r->b, 3, &light)) ||
+            !op->light) &&
+           kernels->shade(op, &colors, &normal, &light, r->lanes.active, r->kept.column) &&
+           facet_xphmg_gfx_done(r);
+}
+
 /* ---- LUT ---------------------------------------------------------------------------------------
  */
 
@@ -110,6 +142,7 @@ unsigned facet_xphmg_gfx_color_prepare(struct facet_xphmg_gfx_run *r)
     switch (r->in->row) {
     case FACET_XPHMG_GFX_INTERP:
         r->lane = interp_lane;
+        r->batch = interp_all;
         r->op.interp = (struct facet_gfx_interp){
             .channels = (uint8_t)(FACET_XPHMG_GFX_FIELD(r, INTERP_NC) + 1),
             .perspective = FACET_XPHMG_GFX_FIELD(r, INTERP_M) != 0,
@@ -122,6 +155,7 @@ unsigned facet_xphmg_gfx_color_prepare(struct facet_xphmg_gfx_run *r)
         break;
     case FACET_XPHMG_GFX_SHADE: /* nc = 0 is RGBA: the word as the document draws it */
         r->lane = shade_lane;
+        r->batch = shade_all;
         r->op.shade = (struct facet_gfx_shade){
             .op = (uint8_t)FACET_XPHMG_GFX_FIELD(r, SHADE_OO),
             .channels = (uint8_t)(FACET_XPHMG_GFX_FIELD(r, SHADE_NC) != 0

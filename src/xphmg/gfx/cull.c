@@ -48,11 +48,35 @@ static struct facet_trap box_lane(struct facet_xphmg_gfx_run *r, unsigned lane, 
     return trap;
 }
 
+static bool points_all(struct facet_xphmg_gfx_run *r)
+{
+    const struct facet_gfx_cull *cull = &r->op.cull;
+    const struct facet_gfx_lane_kernels *kernels = facet_xphmg_gfx_kernels(r);
+    struct facet_gfx_slots points;
+
+    return kernels != NULL && !cull->reject && !r->plane_given &&
+           facet_xphmg_gfx_slots(r, &r->a, 4, &points) &&
+           kernels->points(cull, &points, r->lanes.active, &r->survivors) &&
+           facet_xphmg_gfx_done(r);
+}
+
+static bool boxes_all(struct facet_xphmg_gfx_run *r)
+{
+    const struct facet_gfx_cull_box *cull = &r->op.box;
+    const struct facet_gfx_lane_kernels *kernels = facet_xphmg_gfx_kernels(r);
+    struct facet_gfx_slots boxes;
+
+    return kernels != NULL && cull->encoding == FACET_GFX_MIN_MAX &&
+           facet_xphmg_gfx_slots(r, &r->a, 6, &boxes) &&
+           kernels->boxes(cull, &boxes, r->lanes.active, &r->survivors) && facet_xphmg_gfx_done(r);
+}
+
 static unsigned prepare_point(struct facet_xphmg_gfx_run *r)
 {
     bool plane = r->in->row == FACET_XPHMG_GFX_CULL_PLANE;
 
     r->lane = point_lane;
+    r->batch = points_all;
     r->plane_given = plane && FACET_XPHMG_GFX_FIELD(r, CULL_PLANE_S) != 0;
     r->op.cull = (struct facet_gfx_cull){
         .side = (uint8_t)FACET_XPHMG_GFX_FIELD(r, CULL_PLANE_TT),
@@ -74,6 +98,7 @@ static unsigned prepare_box(struct facet_xphmg_gfx_run *r)
     bool transform = FACET_XPHMG_GFX_FIELD(r, CULL_AABB_F) != 0;
 
     r->lane = box_lane;
+    r->batch = boxes_all;
     r->op.box = (struct facet_gfx_cull_box){
         .encoding = (uint8_t)FACET_XPHMG_GFX_FIELD(r, CULL_AABB_EE),
         .keep = FACET_XPHMG_GFX_FIELD(r, CULL_AABB_K) != 0,

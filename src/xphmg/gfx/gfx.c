@@ -147,19 +147,37 @@ static struct facet_trap compute(struct facet_xphmg_gfx_run *r, bool fof)
     return FACET_RETIRED;
 }
 
-/* Results by slots to results by lanes; all of these are active and under one policy. */
+/* Results by slots to results by lanes, all under one policy. */
 static void leave_columns(struct facet_xphmg_gfx_run *r)
 {
     uint32_t column[4][FACET_VLMAX];
 
-    memcpy(column, r->kept.column, sizeof column);
-    for (unsigned lane = 0; lane < r->vl; lane++) {
+    memcpy(column, r->kept.column, sizeof column[0] * r->slots);
+    for (uint64_t rest = r->lanes.active; rest != 0; rest &= rest - 1) {
+        const unsigned lane = facet_ctz64(rest);
+
         r->actor[lane] = r->port.actor;
-        for (unsigned k = 0; k < 4; k++) {
+        for (unsigned k = 0; k < r->slots; k++) {
             r->kept.out[lane][k] = column[k][lane];
         }
     }
     r->columns = false;
+}
+
+const struct facet_gfx_lane_kernels *facet_xphmg_gfx_kernels(const struct facet_xphmg_gfx_run *r)
+{
+    return r->vl % 8 == 0 && facet_gfx_lanes_fit(&r->numbers, r->lanes.raised) ? facet_gfx_lanes()
+                                                                               : NULL;
+}
+
+bool facet_xphmg_gfx_done(struct facet_xphmg_gfx_run *r)
+{
+    FACET_FAST_WAY(GFX_LANES);
+    r->columns = r->result == FACET_XPHMG_GFX_TO_WINDOW;
+    for (unsigned i = 0; i < r->vl; i++) {
+        r->flags[i] = r->lanes.raised;
+    }
+    return true;
 }
 
 /* Window and depth results of all lanes: `probe` first, then `write`. */

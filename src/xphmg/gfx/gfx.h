@@ -17,6 +17,7 @@
 
 #include "gfx/cull.h"
 #include "gfx/gfx.h"
+#include "gfx/lanes.h"
 #include "gfx/lut.h"
 #include "gfx/shade.h"
 #include "xphmg/units/elements.h"
@@ -108,8 +109,8 @@ struct facet_xphmg_gfx_run {
     bool plane_given;             /* PLANE: s */
     bool counts;                  /* COMPACT: cc */
     bool block;                   /* facet_xphmg_gfx_probe_block said yes */
-    bool columns;                 /* kept.column has the results of all lanes, not kept.out; all
-                                     lanes are active, and `actor` is not filled in */
+    bool columns;                 /* kept.column has the results of the active lanes, not
+                                     kept.out, and `actor` is not filled in */
     uint64_t survivors;
     union {
         struct facet_xphmg_gfx_sample_op sample;
@@ -169,6 +170,11 @@ void facet_xphmg_gfx_tell_policy(const struct facet_xphmg_gfx_run *r);
 /* Port and numbers for an EFF. */
 void facet_xphmg_gfx_numbers_set(struct facet_xphmg_gfx_run *r, const struct facet_eff *eff);
 
+/* For batches: the kernels of gfx/lanes.h where they can do the instruction's numbers, or NULL; and
+ * what is left to say once they did, columns where the results go to a window. */
+const struct facet_gfx_lane_kernels *facet_xphmg_gfx_kernels(const struct facet_xphmg_gfx_run *r);
+bool facet_xphmg_gfx_done(struct facet_xphmg_gfx_run *r);
+
 /* ---- windows -----------------------------------------------------------------------------------
  */
 
@@ -183,6 +189,11 @@ struct facet_trap facet_xphmg_gfx_read(const struct facet_xphmg_gfx_run *r,
                                        unsigned first,
                                        unsigned count,
                                        uint32_t *elements);
+/* `count` slots of all lanes as words of plain RAM; false: the window has none. */
+bool facet_xphmg_gfx_slots(const struct facet_xphmg_gfx_run *r,
+                           const struct facet_xphmg_gfx_window *w,
+                           unsigned count,
+                           struct facet_gfx_slots *slots);
 /* X slot j of a lane: in row `row` of a register window, behind `elements` element slots of a
  * memory window. */
 struct facet_trap facet_xphmg_gfx_read_x(const struct facet_xphmg_gfx_run *r,

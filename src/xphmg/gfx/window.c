@@ -119,6 +119,15 @@ struct facet_trap facet_xphmg_gfx_read(const struct facet_xphmg_gfx_run *r,
     return trap;
 }
 
+bool facet_xphmg_gfx_slots(const struct facet_xphmg_gfx_run *r,
+                           const struct facet_xphmg_gfx_window *w,
+                           unsigned count,
+                           struct facet_gfx_slots *slots)
+{
+    *slots = (struct facet_gfx_slots){w->words, (size_t)4 * r->vl};
+    return w->words != NULL && (uint64_t)count * r->vl <= w->word_count;
+}
+
 struct facet_trap facet_xphmg_gfx_read_x(const struct facet_xphmg_gfx_run *r,
                                          const struct facet_xphmg_gfx_window *w,
                                          unsigned lane,

@@ -80,7 +80,7 @@ static unsigned one_vector(struct job *job, uint64_t k)
     if (trap.taken) {
         return trap.cause;
     }
-    facet_mtx_multiply(&job->numbers, &job->bank, &job->product, in, out, &flags);
+    facet_mtx_multiply(&job->numbers, &job->bank, &job->product, in, 1, out, &flags);
     facet_prec_raise(&job->port.h->units.cap.prec, flags);
     if (facet_prec_hits(job->exc_en, job->numbers.eff.sae, flags) != 0) {
         return FACET_CAUSE_NUMERIC;

@@ -1,6 +1,7 @@
 /* See mtx.h: the arithmetic of gfx-semantics.md 16.3 to 16.5. No hart and no memory in here. */
 #include "xphmg/mtx/mtx.h"
 
+#include "gfx/lanes.h"
 #include "num/accum.h"
 #include "num/arith.h"
 #include "num/convert.h"
@@ -144,12 +145,41 @@ static bool multiply_by_host(const struct facet_mtx_bank *bank,
     return fine;
 }
 
-void facet_mtx_multiply(const struct facet_mtx_numbers *numbers,
-                        const struct facet_mtx_bank *bank,
-                        const struct facet_mtx_product *product,
-                        const uint32_t *in,
-                        uint32_t *out,
-                        unsigned *flags)
+/* Vectors of four by the kernels for many lanes (gfx/lanes.h). False: nothing is done. */
+static bool multiply_by_kernels(const struct facet_mtx_bank *bank,
+                                const struct facet_mtx_product *product,
+                                const uint32_t *in,
+                                unsigned count,
+                                uint32_t *out)
+{
+    const struct facet_gfx_lane_kernels *kernels = facet_gfx_lanes();
+    uint32_t columns[FACET_MTX_SIDE * FACET_MTX_SIDE];
+
+    if (kernels == NULL || product->mad || product->shape.rows != FACET_MTX_SIDE ||
+        product->shape.columns != FACET_MTX_SIDE) {
+        return false;
+    }
+    for (unsigned j = 0; j < FACET_MTX_SIDE; j++) {
+        for (unsigned i = 0; i < FACET_MTX_SIDE; i++) {
+            columns[FACET_MTX_SIDE * j + i] =
+                storage_get(bank->mtx4,
+                            32,
+                            product->transpose ? FACET_MTX_SIDE * j + i : FACET_MTX_SIDE * i + j);
+        }
+    }
+    if (!kernels->product(columns, in, count, out)) {
+        return false;
+    }
+    FACET_FAST_WAY(GFX_LANES);
+    return true;
+}
+
+static void multiply_one(const struct facet_mtx_numbers *numbers,
+                         const struct facet_mtx_bank *bank,
+                         const struct facet_mtx_product *product,
+                         const uint32_t *in,
+                         uint32_t *out,
+                         unsigned *flags)
 {
     unsigned nat = facet_format_width(numbers->eff.elem);
     struct facet_conv conv[FACET_MTX_SIDE] = {conv_of(numbers, 0)};
@@ -182,6 +212,29 @@ void facet_mtx_multiply(const struct facet_mtx_numbers *numbers,
                                 flags);
         }
         out[i] = facet_narrow(&conv[i], acc, flags);
+    }
+}
+
+void facet_mtx_multiply(const struct facet_mtx_numbers *numbers,
+                        const struct facet_mtx_bank *bank,
+                        const struct facet_mtx_product *product,
+                        const uint32_t *in,
+                        unsigned count,
+                        uint32_t *out,
+                        unsigned *flags)
+{
+    const struct facet_gfx_numbers all = {.channel = {conv_of(numbers, 0)}};
+
+    if (facet_gfx_lanes_fit(&all, *flags) && multiply_by_kernels(bank, product, in, count, out)) {
+        return;
+    }
+    for (unsigned k = 0; k < count; k++) {
+        multiply_one(numbers,
+                     bank,
+                     product,
+                     in + k * facet_mtx_input_size(product),
+                     out + k * facet_mtx_output_size(product),
+                     flags);
     }
 }
 

@@ -160,14 +160,7 @@ static struct facet_trap compute_lane(void *run, unsigned lane)
         break;
     case FACET_XPHMG_MTX_MUL:
     case FACET_XPHMG_MTX_MAD:
-        for (unsigned k = 0; k < p->vectors; k++) {
-            facet_mtx_multiply(&r->numbers,
-                               r->bank,
-                               &p->product,
-                               in + k * facet_mtx_input_size(&p->product),
-                               r->out[lane] + k * facet_mtx_output_size(&p->product),
-                               &flags);
-        }
+        facet_mtx_multiply(&r->numbers, r->bank, &p->product, in, p->vectors, r->out[lane], &flags);
         break;
     case FACET_XPHMG_MTX_TRANSPOSE:
         facet_mtx_transpose(p->tile, in, r->out[lane]);

@@ -72,11 +72,12 @@ void facet_mtx_load(struct facet_mtx_bank *bank,
                     enum facet_format format,
                     const struct facet_mtx_load *load,
                     const uint32_t *image);
-/* out = Meff * in (+ bias), one vector. */
+/* out = Meff * in (+ bias), `count` vectors one behind the other. */
 void facet_mtx_multiply(const struct facet_mtx_numbers *numbers,
                         const struct facet_mtx_bank *bank,
                         const struct facet_mtx_product *product,
                         const uint32_t *in,
+                        unsigned count,
                         uint32_t *out,
                         unsigned *flags);
 

@@ -84,7 +84,7 @@ TEST(products_by_the_host_are_the_plain_ones_bit_for_bit, "")
         flags[0] = flags[1] = below(8) ? FACET_NX : 0;
         for (unsigned way = 0; way < 2; way++) {
             numbers.eff.plain = way == 1;
-            facet_mtx_multiply(&numbers, &bank, &product, in, out[way], &flags[way]);
+            facet_mtx_multiply(&numbers, &bank, &product, in, 1, out[way], &flags[way]);
         }
         CHECK_MSG(memcmp(out[0], out[1], sizeof out[0]) == 0, "round %u", n);
         CHECK_EQ(flags[0], flags[1]);
