@@ -2,6 +2,7 @@
 #include "cli/bvh/bvh.h"
 #include "cli/left_out.h"
 #include "documents/bvh_aabbs.h"
+#include "gfx12/build/build.h"
 
 #include "base/strbuf.h"
 #include "scene/import.h"
@@ -100,4 +101,37 @@ enum facet_status bvh_scene_read(const struct cli_args *args,
     free(boxes);
     facet_scene_free(&scene);
     return status;
+}
+
+bool bvh_make_image(const struct cli_args *args, const char *path, struct facet_bytes *out)
+{
+    const struct facet_gfx12_build_options options = {.quality = FACET_BVH_FAST};
+    struct facet_render_bvh_input input = {0};
+    struct facet_gfx12_build_report report;
+    struct facet_gfx12_image image = {NULL, 0};
+    struct facet_error err = {0};
+    json_t *left_out = NULL;
+    facet_pool *pool = NULL;
+    enum facet_status status = bvh_scene_read(args, path, NULL, &input, &left_out, &err);
+
+    if (status == FACET_OK) {
+        status = facet_pool_create(0, &pool, &err);
+    }
+    if (status == FACET_OK) {
+        status = facet_gfx12_build(&input.scene, &options, pool, NULL, &image, &report, &err);
+        facet_pool_destroy(pool);
+    }
+    facet_render_bvh_input_free(&input);
+    json_decref(left_out);
+    if (status != FACET_OK) {
+        return cli_bad_error(args, &err) == CLI_OK;
+    }
+    if (!args->quiet) {
+        fprintf(stderr,
+                "facet %s: %s is a scene; its image is that of facet bvh build without options\n",
+                args->command->name,
+                path);
+    }
+    *out = (struct facet_bytes){image.bytes, (size_t)image.size};
+    return true;
 }

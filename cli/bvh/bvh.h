@@ -23,6 +23,9 @@ struct bvh_finding {
 void bvh_finding_print(const struct bvh_finding *finding, const char *words);
 struct json_t *bvh_finding_json(const struct bvh_finding *finding);
 
+/* A session_bvh_make: what `facet bvh build` makes of the scene without options, which it says. */
+bool bvh_make_image(const struct cli_args *args, const char *path, struct facet_bytes *out);
+
 /* A scene (NULL: none) and boxes from `aabbs` (a JSON file, NULL: none) as builder input. Says what
  * of the scene is left out, or with --json puts it into *left_out. */
 enum facet_status bvh_scene_read(const struct cli_args *args,

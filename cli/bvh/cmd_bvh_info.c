@@ -85,7 +85,7 @@ static int run_info(const struct cli_args *args)
     enum facet_status status;
     int code;
 
-    if (!session_bvh_read(args, session_bvh_operand(args), &file)) {
+    if (!session_bvh_read_or_make(args, session_bvh_operand(args), bvh_make_image, &file)) {
         return CLI_BAD;
     }
     if (bvh_rt_is(&file)) {

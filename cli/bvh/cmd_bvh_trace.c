@@ -225,7 +225,7 @@ static int trace_rays(const struct cli_args *args)
         cli_would_replace(args, candidates, rays, "the file of rays") ||
         cli_would_replace(args, candidates, output, "the file of hits") ||
         !cli_can_write(args, candidates) ||
-        !session_bvh_read(args, session_bvh_operand(args), &file)) {
+        !session_bvh_read_or_make(args, session_bvh_operand(args), bvh_make_image, &file)) {
         return CLI_BAD;
     }
     if (session_bvh_would_be_replaced(args, output, &file, false) ||

@@ -116,7 +116,7 @@ static int run_why(const struct cli_args *args)
     if ((cli_given(args, "expect") &&
          !report_expect_read(args, cli_value(args, "expect"), &expect)) ||
         !read_options(args, &query, &out) || !cli_number(args, "node", 0, UINT32_MAX, &node) ||
-        !session_bvh_read(args, session_bvh_operand(args), &file)) {
+        !session_bvh_read_or_make(args, session_bvh_operand(args), bvh_make_image, &file)) {
         return CLI_BAD;
     }
     bvh = file.view.base;

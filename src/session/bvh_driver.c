@@ -142,10 +142,11 @@ read_headers(const struct cli_args *args, struct session_bvh *file, enum facet_g
                 continue;
             }
             (void)cli_bad(args,
-                          "%s: no structure of %s: %s",
+                          "%s: no structure of %s%s%s",
                           s->name,
                           driver != FACET_GFX12_DRIVER_NONE ? facet_gfx12_driver_name(driver)
                                                             : "radv, gpurt or hiprt",
+                          reason[0] != 0 ? ": " : "",
                           reason);
             return false;
         }
@@ -188,12 +189,50 @@ static bool translate(const struct cli_args *args, struct session_bvh *file)
     return true;
 }
 
+/* What `auto` took, and why. */
+static void say_taken(const struct cli_args *args, const struct session_bvh *file)
+{
+    if (!args->quiet) {
+        fprintf(stderr,
+                "facet %s: %s: taken for %s: %s\n",
+                args->command->name,
+                file->name,
+                facet_gfx12_driver_name(
+                    session_driver_piece(file, file->driver.chosen)->structure.driver),
+                file->driver.reason);
+    }
+}
+
+/* An image in one piece without a header: `auto` leaves it as it is. */
+static bool stays_plain(const struct cli_args *args, const struct session_bvh *file)
+{
+    struct facet_gfx12_structure found;
+    char reason[FACET_GFX12_REASON];
+
+    if (file->view.segment_count != 0 ||
+        facet_gfx12_header_find(file->view.bytes, file->view.size, &found, reason) !=
+            FACET_GFX12_DRIVER_NONE ||
+        reason[0] != 0) {
+        return false;
+    }
+    if (!args->quiet) {
+        fprintf(stderr,
+                "facet %s: %s: no header of radv, gpurt or hiprt: taken for an image without one\n",
+                args->command->name,
+                file->name);
+    }
+    return true;
+}
+
 static bool apply_headers(const struct cli_args *args, struct session_bvh *file, const char *name)
 {
     const enum facet_gfx12_driver driver = named_driver(name);
     struct facet_gfx12_structure found;
     char reason[FACET_GFX12_REASON];
 
+    if (driver == FACET_GFX12_DRIVER_NONE && stays_plain(args, file)) {
+        return true;
+    }
     if (file->view.segment_count == 0) {
         uint64_t address = file->view.base;
 
@@ -207,18 +246,46 @@ static bool apply_headers(const struct cli_args *args, struct session_bvh *file,
             return false;
         }
     }
-    return read_headers(args, file, driver) && translate(args, file) && choose(args, file);
+    if (!read_headers(args, file, driver) || !translate(args, file) || !choose(args, file)) {
+        return false;
+    }
+    if (driver == FACET_GFX12_DRIVER_NONE) {
+        say_taken(args, file);
+    }
+    return true;
 }
 
 /* ---- files that are no images ---- */
 
-static bool refuse_others(const struct cli_args *args, const struct session_bvh *file)
+static bool
+make_image(const struct cli_args *args, session_bvh_make *make, struct session_bvh *file)
+{
+    struct facet_bytes image;
+
+    if (!make(args, file->name, &image)) {
+        return false;
+    }
+    free(file->bytes.data);
+    file->bytes = image;
+    file->view.bytes = image.data;
+    file->view.size = image.size;
+    file->view.base = 0;
+    file->view.root = FACET_GFX12_ROOT;
+    file->made = true;
+    return true;
+}
+
+static bool
+refuse_others(const struct cli_args *args, session_bvh_make *make, struct session_bvh *file)
 {
     const struct facet_gfx12_looks looks =
         facet_gfx12_looks_like(file->name, file->bytes.data, file->bytes.size);
 
     if (looks.what == NULL) {
         return true;
+    }
+    if (looks.scene && make != NULL) {
+        return make_image(args, make, file);
     }
     (void)cli_bad(args,
                   "%s is %s; expected a BVH image%s%s%s",
@@ -259,7 +326,9 @@ static bool has_option(const struct cli_args *args, const char *name)
     return false;
 }
 
-bool session_driver_apply(const struct cli_args *args, struct session_bvh *file)
+bool session_driver_apply(const struct cli_args *args,
+                          session_bvh_make *make,
+                          struct session_bvh *file)
 {
     const bool drivers = has_option(args, "driver");
     const char *name = drivers ? cli_value(args, "driver") : NULL;
@@ -274,14 +343,14 @@ bool session_driver_apply(const struct cli_args *args, struct session_bvh *file)
         (void)cli_bad(args, "%s is an RDF container; expected a BVH image", file->name);
         return false;
     }
+    if (file->view.segment_count == 0 && !refuse_others(args, name == NULL ? make : NULL, file)) {
+        return false;
+    }
     if (name != NULL) {
         return apply_headers(args, file, name);
     }
     if (drivers && cli_given(args, "structure")) {
         (void)cli_bad(args, "--structure needs --driver or a capture");
-        return false;
-    }
-    if (file->view.segment_count == 0 && !refuse_others(args, file)) {
         return false;
     }
     hint(args, file);

@@ -36,9 +36,15 @@ struct session_driver {
 };
 
 struct session_bvh;
+struct facet_bytes;
 /* For an image that was read: does what the options say, and refuses files that are no images by
- * the name of what they are. The complaint is printed when it returns false. */
-bool session_driver_apply(const struct cli_args *args, struct session_bvh *file);
+ * the name of what they are; a scene becomes what `make` (see session_bvh_make; may be NULL) makes
+ * of it. The complaint is printed when it returns false. */
+bool session_driver_apply(const struct cli_args *args,
+                          bool (*make)(const struct cli_args *args,
+                                       const char *path,
+                                       struct facet_bytes *out),
+                          struct session_bvh *file);
 /* The pieces of a capture take the place of its bytes. */
 bool session_capture_open(const struct cli_args *args, struct session_bvh *file);
 void session_driver_free(struct session_driver *driver);

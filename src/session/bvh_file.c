@@ -276,6 +276,14 @@ const char *session_bvh_operand(const struct cli_args *args)
 
 bool session_bvh_read(const struct cli_args *args, const char *path, struct session_bvh *out)
 {
+    return session_bvh_read_or_make(args, path, NULL, out);
+}
+
+bool session_bvh_read_or_make(const struct cli_args *args,
+                              const char *path,
+                              session_bvh_make *make,
+                              struct session_bvh *out)
+{
     const uint32_t count = count_segments(args);
     uint64_t base = 0, root = FACET_GFX12_ROOT;
     struct facet_error err = {0};
@@ -300,7 +308,7 @@ bool session_bvh_read(const struct cli_args *args, const char *path, struct sess
     }
     out->view.bytes = out->bytes.data;
     out->view.size = out->bytes.size;
-    good = good && session_driver_apply(args, out);
+    good = good && session_driver_apply(args, make, out);
     if (!good) {
         session_bvh_free(out);
     }

@@ -33,6 +33,7 @@ struct session_bvh {
     struct facet_gfx12_segment *segments;
     const char *name; /* of the first file, for messages */
     struct session_driver driver;
+    bool made; /* from a scene, by session_bvh_make */
 };
 
 /* An address in an option: 48 bits or canonical, a multiple of 64. The complaint is printed when it
@@ -44,6 +45,14 @@ const char *session_bvh_operand(const struct cli_args *args);
 /* Reads the image (`path` may be NULL when there is a --segment) and the options above; the
  * complaint is printed when it returns false. */
 bool session_bvh_read(const struct cli_args *args, const char *path, struct session_bvh *out);
+/* The same for a command that also takes a scene: `make` turns the file into an image at address 0,
+ * or prints the complaint and returns false. */
+typedef bool
+session_bvh_make(const struct cli_args *args, const char *path, struct facet_bytes *out);
+bool session_bvh_read_or_make(const struct cli_args *args,
+                              const char *path,
+                              session_bvh_make *make,
+                              struct session_bvh *out);
 /* Whether the output is a file that was read; the complaint is printed when it is. A successor of
  * the image may replace what it follows. */
 bool session_bvh_would_be_replaced(const struct cli_args *args,

@@ -435,9 +435,6 @@ enum facet_gfx12_driver facet_gfx12_header_find(const uint8_t *bytes,
             snprintf(other, sizeof other, "%.*s", (int)sizeof other - 1, reason);
         }
     }
-    snprintf(reason,
-             FACET_GFX12_REASON,
-             "%s",
-             other[0] != 0 ? other : "it begins with no header of radv, gpurt or hiprt");
+    snprintf(reason, FACET_GFX12_REASON, "%s", other);
     return FACET_GFX12_DRIVER_NONE;
 }

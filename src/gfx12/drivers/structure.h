@@ -75,8 +75,8 @@ enum facet_gfx12_header_answer facet_gfx12_header_read(enum facet_gfx12_driver d
                                                        uint64_t size,
                                                        struct facet_gfx12_structure *out,
                                                        char reason[FACET_GFX12_REASON]);
-/* The driver whose header it is beyond doubt; NONE: of none, or of one with other nodes, which
- * `reason` names. */
+/* The driver whose header it is beyond doubt; NONE: of none, then `reason` is "", or of one with
+ * other nodes, which it names. */
 enum facet_gfx12_driver facet_gfx12_header_find(const uint8_t *bytes,
                                                 uint64_t size,
                                                 struct facet_gfx12_structure *out,
