@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static struct bvh_finding finding_of(const struct facet_gfx12_view *view,
                                      const struct facet_gfx12_finding *f)
@@ -70,6 +71,40 @@ static json_t *check_json(const struct facet_gfx12_view *view,
                      findings);
 }
 
+/* With the scene, where one is named. */
+static enum facet_status check_file(const struct cli_args *args,
+                                    const struct session_bvh *file,
+                                    struct facet_gfx12_check_options *options,
+                                    struct facet_gfx12_check *check,
+                                    struct facet_error *err)
+{
+    const char *scene = cli_value(args, "scene"), *aabbs = cli_value(args, "aabbs");
+    struct facet_render_bvh_input input = {0};
+    enum facet_status status = FACET_OK;
+    struct facet_progress progress;
+    json_t *left_out = NULL;
+
+    if (scene != NULL || aabbs != NULL) {
+        status = bvh_scene_read(args, scene, aabbs, &input, &left_out, err);
+        options->scene = &input.scene;
+    }
+    if (status == FACET_OK) {
+        facet_progress_start(
+            &progress,
+            &(struct facet_progress_config){.label = "checking",
+                                            .unit = "nodes",
+                                            .total = file->view.size / FACET_GFX12_NODE_BYTES,
+                                            .fd = STDERR_FILENO,
+                                            .quiet = args->quiet});
+        options->progress = &progress;
+        status = facet_gfx12_check(&file->view, options, check, err);
+        facet_progress_finish(&progress);
+    }
+    facet_render_bvh_input_free(&input);
+    json_decref(left_out);
+    return status;
+}
+
 static int run_check(const struct cli_args *args)
 {
     struct facet_gfx12_check_options options = {.partial = cli_given(args, "partial"),
@@ -89,13 +124,17 @@ static int run_check(const struct cli_args *args)
         !session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
     }
+    if (bvh_rt_is(&file) && (cli_given(args, "scene") || cli_given(args, "aabbs"))) {
+        session_bvh_free(&file);
+        return cli_bad(args, "--scene and --aabbs are for GFX12 images");
+    }
     if (bvh_rt_is(&file)) {
         code = bvh_rt_check(args, &file, (uint32_t)limit);
         session_bvh_free(&file);
         return code;
     }
     options.max_findings = (uint32_t)limit;
-    status = facet_gfx12_check(&file.view, &options, &check, &err);
+    status = check_file(args, &file, &options, &check, &err);
     if (status == FACET_OK) {
         status = session_structures_check(&file, &options, &check, &err);
     }
@@ -116,6 +155,8 @@ static int run_check(const struct cli_args *args)
 
 static const struct cli_option check_options[] = {
     {"partial", 0, NULL, "instances may point outside the image (a dump of the TLAS alone)"},
+    {"scene", 0, "FILE", "the scene that the image was made from: judge the image against it"},
+    {"aabbs", 0, "FILE", "JSON file with the procedural boxes that it was made from"},
     {"tolerance",
      0,
      "N[ulp|steps]",
@@ -130,7 +171,8 @@ const struct cli_command cli_cmd_bvh_check = {
     .name = "bvh check",
     .summary = "validate a BVH image",
     .usage = "facet bvh check [IMAGE] [--segment FILE@ADDR] [--base ADDR] [--root NODE] "
-             "[--partial] [--tolerance N] [--json]",
+             ""
+             "[--scene FILE] [--partial] [--tolerance N] [--json]",
     .details =
         "Checks every rule of section 13 of spec/gfx12-semantics.md on any bytes: types, offsets "
         "and counts, boxes that do not contain what is below them, broken culling flags and "
@@ -144,6 +186,13 @@ const struct cli_command cli_cmd_bvh_check = {
         "and in ulp (of the largest coordinate on that grid). Up to --tolerance it is a warning, "
         "because encoders that round to nearest, like RADV's, lose up to an ulp; --tolerance 0 "
         "makes every leak an error.\n\n"
+        "With --scene (and --aabbs, as for bvh build) the image is judged against its source: each "
+        "instance, each triangle and box is there and covered, with the same corners in the same "
+        "order, opacity, mask, flags and matrix; what is lost, too much or twice is named. "
+        "Instances are found by user data and matrix, or by matrix and bounds alone where a driver "
+        "keeps numbers of its own. Without a scene, names (geometry and primitive index) that "
+        "occur "
+        "with different corners, or are missing, are reported.\n\n"
         "Images of the RADV and GPURT drivers are accepted; a raw dump of a driver's buffer is "
         "read with --base (the address of its first byte) and --root (the ID of its root), several "
         "with --segment.\n\n"
@@ -151,6 +200,7 @@ const struct cli_command cli_cmd_bvh_check = {
         "docs/rt-images.md.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh check cube.gfx12\n"
+                "facet bvh check cube.gfx12 --scene examples/gfx12/cube.obj\n"
                 "facet bvh check cube.gfx12 --tolerance 2steps\n"
                 "facet bvh check cube.gfx12 --json",
     .options = check_options,

@@ -77,6 +77,8 @@ FORMS = [
     ("bvh update <cube.gfx12 --segment <part.gfx12@0x1000 --scene <moved.obj -o >out.gfx12", "fixed"),
     (["bvh", "why", "<cube.gfx12", "--segment", "<part.gfx12@0x1000", "--ray", RAY], "fixed"),
     ("bvh check <cube.gfx12", "fixed"),
+    ("bvh check <cube.gfx12 --scene <cube.obj", "fixed"),
+    ("bvh check <boxes.gfx12 --aabbs <boxes.json", "fixed"),
     ("bvh dump <cube.gfx12", "fixed"),
     ("bvh encode <cube.json -o >out.gfx12", "fixed"),
     ("bvh diff <cube.gfx12 <moved.gfx12", "fixed"),
@@ -105,7 +107,7 @@ FORMS = [
 # Inputs that are folders, and those for which a file without any byte is a legal one.
 FOLDERS = {"folder", "k1", "results"}
 MAY_BE_EMPTY = {("as", "fill.s"), ("as", "include.s"), ("tile", "include.s"), ("tile", "fill.s"), ("tile", "raw.bin"), ("bvh trace", "rays.bin"),
-                ("bvh check", "cube.gfx12"), ("bvh dump", "cube.gfx12"), ("bvh diff", "cube.gfx12"),
+                ("bvh check", "cube.gfx12"), ("bvh check", "boxes.gfx12"), ("bvh dump", "cube.gfx12"), ("bvh diff", "cube.gfx12"),
                 ("bvh diff", "moved.gfx12")}
 # Inputs that their own successor may replace.
 MAY_BE_REPLACED = {("bvh", "cube.gfx12"), ("bvh", "boxes.gfx12"), ("bvh", "cube.tiles"), ("snapshot", "hello.snap")}

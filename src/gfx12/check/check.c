@@ -1,5 +1,6 @@
 /* The rule table, the list of findings, and what the walk found wrong with the graph. */
 #include "gfx12/check/checker.h"
+#include "gfx12/check/scene.h"
 
 #include "base/array.h"
 #include "base/bits.h"
@@ -58,6 +59,18 @@ const struct facet_gfx12_rule facet_gfx12_rules[FACET_GFX12_RULES + 1] = {
     {"V37", "G12-281", W, "a structure is there as long as its header says"},
     {"V38", "G12-282", E, "a structure holds what its header says"},
     {"V39", "G12-283", W, "what stands beside an instance fits it"},
+    {"V40", "G12-285", E, "primitives of one name have the same corners"},
+    {"V41", "G12-285", W, "primitive indices of a geometry have no gaps"},
+    {"V42", "G12-285", E, "no child is lost behind the count"},
+    {"V43", "G12-285", W, "an instance can be seen by some ray"},
+    {"V44", "G12-285", W, "the box of an instance is not much too large"},
+    {"V45", "G12-286", E, "every primitive of the scene is in the image"},
+    {"V46", "G12-286", E, "every primitive of the image is in the scene"},
+    {"V47", "G12-286", E, "corners are those of the scene, in their order"},
+    {"V48", "G12-286", E, "opacity and sidedness are those of the scene"},
+    {"V49", "G12-286", E, "instances are those of the scene, each once"},
+    {"V50", "G12-286", E, "matrices of instances are those of the scene"},
+    {"V51", "G12-286", E, "masks, flags and user data are those of the scene"},
 };
 
 const char *facet_gfx12_severity_name(enum facet_gfx12_severity severity)
@@ -274,6 +287,23 @@ static void report_cases(struct facet_checker *c)
                                       (unsigned long long)c->repeated.count,
                                       c->repeated.count == 1 ? " names" : "ren name");
     }
+    if (c->unseen.count != 0) {
+        facet_gfx12_checker_report(c,
+                                   43,
+                                   c->unseen.first,
+                                   "%llu instance%s mask 0, no ray can come to %s",
+                                   (unsigned long long)c->unseen.count,
+                                   c->unseen.count == 1 ? " has" : "s have",
+                                   c->unseen.count == 1 ? "it" : "them");
+    }
+    if (c->unused_bits.count != 0) {
+        facet_gfx12_checker_report(c,
+                                   5,
+                                   c->unused_bits.first,
+                                   "unused bits of %llu box or instance node%s are not 0",
+                                   (unsigned long long)c->unused_bits.count,
+                                   c->unused_bits.count == 1 ? "" : "s");
+    }
     if (c->said_triangles.count != 0) {
         facet_gfx12_checker_report_as(c,
                                       13,
@@ -330,6 +360,9 @@ static void check_nodes(struct facet_checker *c)
     for (uint32_t i = 0; i < c->walk.reached && !c->failed; i++) {
         uint32_t node = c->walk.order[i];
 
+        if (i % 1024 == 1023) {
+            facet_progress_add(c->options->progress, 1024);
+        }
         switch (c->walk.nodes[node].kind) {
         case FACET_GFX12_KIND_BOX:
             facet_gfx12_checker_box_fields(c, node);
@@ -381,6 +414,10 @@ enum facet_status facet_gfx12_check(const struct facet_gfx12_view *view,
         }
         check_nodes(&c);
         facet_gfx12_checker_cover(&c);
+        facet_gfx12_checker_ids(&c);
+        if (options->scene != NULL && !c.failed) {
+            facet_gfx12_checker_scene(&c);
+        }
         report_cases(&c);
         if (out->count != 0) {
             qsort(out->findings, out->count, sizeof *out->findings, compare_findings);

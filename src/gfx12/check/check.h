@@ -6,6 +6,8 @@
 #ifndef FACET_GFX12_CHECK_CHECK_H
 #define FACET_GFX12_CHECK_CHECK_H
 
+#include "base/progress.h"
+#include "bvh/input.h"
 #include "gfx12/image/walk.h"
 
 enum facet_gfx12_severity {
@@ -14,9 +16,9 @@ enum facet_gfx12_severity {
     FACET_GFX12_ERROR,
 };
 
-/* V01 .. V39; the number is that of section 13. V32 and up are about headers of drivers, which
+/* V01 .. V51; the number is that of section 13. V32 to V39 are about headers of drivers, which
  * gfx12/drivers looks at. */
-#define FACET_GFX12_RULES 39
+#define FACET_GFX12_RULES 51
 
 struct facet_gfx12_rule {
     const char *id;          /* "V12" */
@@ -46,8 +48,10 @@ bool facet_gfx12_tolerance_parse(const char *text, struct facet_gfx12_tolerance 
 
 struct facet_gfx12_check_options {
     bool partial; /* instances may point outside the image (a dump of the TLAS alone) */
-    struct facet_gfx12_tolerance tolerance; /* zeros: none */
-    uint32_t max_findings;                  /* kept; the others are only counted. 0 = 10000 */
+    struct facet_gfx12_tolerance tolerance;    /* zeros: none */
+    const struct facet_bvh_scene_input *scene; /* what the image was made from, may be NULL */
+    struct facet_progress *progress;           /* counts nodes, may be NULL */
+    uint32_t max_findings;                     /* kept; the others are only counted. 0 = 10000 */
 };
 
 struct facet_gfx12_check {

@@ -18,6 +18,7 @@ void facet_gfx12_checker_nothing(struct facet_checked *b)
     b->mask = 0;
     b->done = 0;
     b->has_instance = 0;
+    b->apart = 0;
 }
 
 void facet_gfx12_checker_join(struct facet_checked *into, const struct facet_checked *b)
@@ -111,7 +112,8 @@ static void range_below(const struct facet_checker *c,
             facet_gfx12_node_bytes(c->view, range.node), range.pair, primitive);
 
         for (unsigned i = 0; i < count; i++) {
-            if (box != NULL && is_apart(&primitive[i].bounds, box)) {
+            if (box != NULL && primitive[i].finite && is_apart(&primitive[i].bounds, box)) {
+                out->apart = 1;
                 continue;
             }
             out->promises &= facet_gfx12_checker_holds(&primitive[i]);

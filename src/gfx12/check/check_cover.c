@@ -336,7 +336,8 @@ static enum facet_gfx12_cover cover_primitive(struct judge *j,
         p->procedural ? NULL : p->corner, &p->bounds, j->boxes.items, count, &budget, hole);
 }
 
-static void add_blame(struct judge *j,
+/* Whether the tolerance grants it. */
+static bool add_blame(struct judge *j,
                       const struct facet_checked_primitive *p,
                       const struct reach *reaches,
                       size_t count,
@@ -372,9 +373,10 @@ static void add_blame(struct judge *j,
     out = facet_array_add(&j->blames, 1, sizeof *out);
     if (out == NULL) {
         j->c->failed = true;
-        return;
+        return false;
     }
     *out = least;
+    return least.severity == FACET_GFX12_WARNING;
 }
 
 /* The box on the path that promises `flag`. */
@@ -416,8 +418,11 @@ static void blame_promise(struct judge *j,
 static void judge_promises(struct judge *j,
                            const struct facet_checked_primitive *p,
                            const struct reach *reaches,
-                           size_t count)
+                           size_t count,
+                           bool tolerant)
 {
+    const double none[3] = {0, 0, 0};
+
     for (unsigned flag = 1; flag <= FACET_GFX12_ONLY_PROCEDURAL && !j->c->failed; flag <<= 1) {
         struct facet_gfx12_extent *boxes = j->boxes.items, hole;
         const struct reach *broken = NULL;
@@ -425,7 +430,13 @@ static void judge_promises(struct judge *j,
 
         for (size_t i = 0; i < count && (facet_gfx12_checker_holds(p) & flag) == 0; i++) {
             if ((reaches[i].promises & flag) == 0) {
-                boxes[used++] = reaches[i].path;
+                struct blame unused;
+
+                boxes[used] = reaches[i].path;
+                if (tolerant) {
+                    blame_path(j->c, &reaches[i], none, none, &unused, &boxes[used]);
+                }
+                used++;
             } else if (broken == NULL) {
                 broken = &reaches[i];
             }
@@ -458,10 +469,9 @@ static void judge_primitive(struct judge *j, const struct reach *reaches, size_t
         boxes[i] = reaches[i].path;
     }
     cover = cover_primitive(j, own, count, &hole);
-    if (cover == FACET_GFX12_HOLE) {
-        add_blame(j, own, reaches, count, &hole);
-    } else if (cover == FACET_GFX12_COVERED) {
-        judge_promises(j, own, reaches, count);
+    if (cover == FACET_GFX12_COVERED ||
+        (cover == FACET_GFX12_HOLE && add_blame(j, own, reaches, count, &hole))) {
+        judge_promises(j, own, reaches, count, cover == FACET_GFX12_HOLE);
     }
     j->undecided += cover == FACET_GFX12_UNDECIDED;
 }

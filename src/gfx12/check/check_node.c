@@ -132,12 +132,19 @@ void facet_gfx12_checker_box_fields(struct facet_checker *c, uint32_t node)
     }
     check_parent(c, node, box.parent, 8);
     if (box.unused != 0) {
-        facet_gfx12_checker_report(
-            c, 5, at + 27, "unused bits 27..24 of dword 6 are 0x%x", box.unused);
+        facet_gfx12_checker_count(&c->unused_bits, at + 27);
     }
     if (box.child_count_minus_one > 7) {
         facet_gfx12_checker_report(
             c, 4, at + 27, "child_count_minus_one is %u, at most 7", box.child_count_minus_one);
+    }
+    if (box.obb_matrix_index >> 7 != 0) {
+        facet_gfx12_checker_report_as(c,
+                                      5,
+                                      FACET_GFX12_ERROR,
+                                      at + 28,
+                                      "bits 31..7 of the matrix's dword 0x%08x are not 0",
+                                      box.obb_matrix_index);
     }
     index = box.obb_matrix_index & 0x7F;
     if (index >= FACET_GFX12_OBB_COUNT && index != FACET_GFX12_OBB_NONE) {
@@ -180,10 +187,12 @@ void facet_gfx12_checker_instance_fields(struct facet_checker *c, uint32_t node)
                                    "pointer 0x%016llx: expected bits 2..0 and 53..45 to be 0",
                                    (unsigned long long)in.pointer);
     }
+    if (in.cull_mask == 0) {
+        facet_gfx12_checker_count(&c->unseen, at + 63);
+    }
     check_parent(c, node, in.parent, 56);
     if (in.unused != 0) {
-        facet_gfx12_checker_report(
-            c, 5, at + 79, "unused bits 27..24 of dword 19 are 0x%x", in.unused);
+        facet_gfx12_checker_count(&c->unused_bits, at + 79);
     }
     if (in.child_count_minus_one > 3) {
         facet_gfx12_checker_report(

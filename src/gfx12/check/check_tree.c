@@ -304,6 +304,36 @@ static void report_placed(struct facet_checker *c,
     }
 }
 
+/* V44. The box of an instance that was scaled down after its box was made. A tenth of its width and
+ * two steps of the grid are more than any way to bound it wastes. */
+static void check_waste(struct facet_checker *c,
+                        const struct facet_gfx12_box *box,
+                        unsigned slot,
+                        const struct facet_gfx12_extent *covered,
+                        const struct facet_checked *b,
+                        uint64_t at)
+{
+    for (int k = 0; k < 3; k++) {
+        const double width = (double)b->hi[k] - (double)b->lo[k];
+        const double box_width = (double)covered->hi[k] - (double)covered->lo[k];
+        const double step = ldexp(1.0, (int)box->exponent[k] - 139);
+        const double slack =
+            4 * FACET_PLACED_SLACK * fmax(fabs((double)b->lo[k]), fabs((double)b->hi[k]));
+
+        if (box_width > 1.1 * width + 4 * step + slack) {
+            facet_gfx12_checker_report(c,
+                                       44,
+                                       at,
+                                       "child %u: %c has the width %.6g, the placed BLAS %.6g",
+                                       slot,
+                                       "xyz"[k],
+                                       box_width,
+                                       width);
+            return;
+        }
+    }
+}
+
 void facet_gfx12_checker_box_tree(struct facet_checker *c, uint32_t node)
 {
     struct facet_checked *own = &c->below[node];
@@ -335,6 +365,11 @@ void facet_gfx12_checker_box_tree(struct facet_checker *c, uint32_t node)
                                              false,
                                              at + 12 * (uint64_t)(i - first));
             }
+            if (facet_gfx12_id_kind(links[first].id) == FACET_GFX12_KIND_INSTANCE &&
+                facet_gfx12_checker_has_geometry(&b) && !facet_gfx12_checker_oriented(&box)) {
+                check_waste(c, &box, links[first].slot, &covered, &b, at);
+            }
+            c->leaks = c->leaks || b.apart != 0;
             if (facet_gfx12_checker_has_geometry(&b) && facet_gfx12_checker_oriented(&box)) {
                 check_oriented(c, &box, &links[first], &covered, b.has_instance != 0, at);
             } else if (facet_gfx12_checker_has_geometry(&b) &&

@@ -15,11 +15,12 @@
 
 /* What lies below a node, as far as the boxes of its children let rays find it. */
 struct facet_checked {
-    float lo[3], hi[3];   /* of the geometry; lo > hi: none, or unknown */
-    uint8_t promises;     /* cull_flags that hold for everything below */
-    uint8_t mask;         /* OR of the masks below */
-    uint8_t done;         /* 2: the bounds of a placed BLAS are as tight as its primitives */
-    uint8_t has_instance; /* the bounds are estimates of placed BLASes */
+    float lo[3], hi[3];       /* of the geometry; lo > hi: none, or unknown */
+    uint8_t promises;         /* cull_flags that hold for everything below */
+    uint8_t mask;             /* OR of the masks below */
+    uint8_t done;             /* 2: the bounds of a placed BLAS are as tight as its primitives */
+    uint8_t has_instance : 1; /* the bounds are estimates of placed BLASes */
+    uint8_t apart : 1;        /* a primitive of the range is not near the box that leads to it */
 };
 
 /* Something that may be true of every node of a driver's image. */
@@ -36,7 +37,8 @@ struct facet_checker {
     size_t capacity;
     uint32_t limit;
     uint64_t budget; /* pairs that oriented boxes may still look at */
-    struct facet_checked_cases unreached, repeated, twice, loose, said_triangles;
+    struct facet_checked_cases unreached, repeated, twice, loose, said_triangles, unseen,
+        unused_bits;
     uint32_t unreached_runs;
     bool leaks;  /* a child does not keep its word about what lies below it */
     bool failed; /* out of memory */
