@@ -11,7 +11,7 @@ import tempfile
 from harness import add_case, case, check, check_eq, main
 
 sys.path.insert(0, os.path.join(os.environ["FACET_SOURCE"], "tests/gfx12"))
-from dialects import gpurt, model, radv
+from dialects import gpurt, hiprt, model, radv
 
 FACET = os.environ["FACET"]
 FOLDER = tempfile.TemporaryDirectory()
@@ -139,6 +139,8 @@ RIGHT = {
     "radv_single": lambda: driven(radv, mode="single"),
     "gpurt_batch": lambda: driven(gpurt, mode="batch"), "gpurt_single": lambda: driven(gpurt, mode="single"),
     "gpurt_split": lambda: driven(gpurt, mode="batch", split=True),
+    "gpurt_rebraid": lambda: driven(gpurt, mode="batch", rebraid=True),
+    "gpurt_rebraid_split": lambda: driven(gpurt, mode="single", rebraid=True, split=True),
 }
 MADE = {}
 
@@ -166,6 +168,19 @@ def right_images_have_no_errors():
         code, report = judged(right(name))
         check_eq(code, 0, f"{name}: {say(report)}")
         check_eq(report["errors"], 0, name)
+
+
+@case("G12-286")
+def structures_of_drivers_have_no_errors():
+    """Read by their headers, each buffer at its own address."""
+    blases = [[model.Geometry(mesh)] for mesh in MESHES]
+    world = [model.Instance(b, m) for b, m in WORLD]
+    for name, capture in (("radv", radv.scene(blases, world)), ("gpurt", gpurt.scene(blases, world)),
+                          ("gpurt", gpurt.scene(blases, world, rebraid=True, split=True)),
+                          ("hiprt", hiprt.scene(blases, world)), ("hiprt", hiprt.scene(blases, world, split=True))):
+        words = [word for piece in capture.write(FOLDER.name) for word in ("--segment", piece)]
+        result = facet("check", "--driver", name, *words, "--scene", SCENE)
+        check_eq(result.returncode, 0, f"{name}: {result.stdout}{result.stderr}")
 
 
 @case("G12-286")
@@ -325,7 +340,7 @@ def translation_sign(i):
     i.set(node, 96 + 31, 1, 1 - i.get(node, 96 + 31, 1))
 
 
-@damage("V50")
+@damage("V50 V49")
 def matrix_scaled(i):
     node = i.nodes["instance"][0]
     for k in range(12):
@@ -465,7 +480,8 @@ def find_damages(name):
     return run
 
 
-for _name in ("fast", "high", "contract", "radv_batch", "radv_pair", "radv_single", "gpurt_batch", "gpurt_single"):
+for _name in ("fast", "high", "contract", "radv_batch", "radv_pair", "radv_single", "gpurt_batch", "gpurt_single", "gpurt_split",
+              "gpurt_rebraid"):
     add_case("damages_are_found_in_" + _name, find_damages(_name), "G12-286")
 
 main("gfx12_judge")
