@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "documents/gfx12_vectors.h"
-#include "gfx12/explain.h"
+#include "gfx12/ask/explain.h"
 
 #include <errno.h>
 #include <inttypes.h>

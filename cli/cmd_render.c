@@ -8,6 +8,8 @@
 #include "base/hash.h"
 #include "base/progress.h"
 #include "render/heat.h"
+#include "report/camera.h"
+#include "report/picture.h"
 #include "scene/import.h"
 
 #include <stdio.h>
@@ -27,29 +29,6 @@ static double seconds(void)
 }
 
 /* ---- the command line ---- */
-
-/* "1280x720" */
-static bool read_size(const struct cli_args *args, uint64_t *width, uint64_t *height)
-{
-    const char *text = cli_value(args, "size");
-    unsigned w = 1280, h = 720;
-    int used = 0;
-
-    if (text != NULL) {
-        if (strspn(text, "0123456789x") != strlen(text) || strlen(text) > 16 ||
-            sscanf(text, "%5ux%5u%n", &w, &h, &used) != 2 || text[used] != '\0' || w == 0 ||
-            h == 0 || w > FACET_IMAGE_MAX_SIDE || h > FACET_IMAGE_MAX_SIDE) {
-            (void)cli_bad(args,
-                          "--size is '%s'; expected WIDTHxHEIGHT, each from 1 to %u",
-                          text,
-                          FACET_IMAGE_MAX_SIDE);
-            return false;
-        }
-    }
-    *width = w;
-    *height = h;
-    return true;
-}
 
 static const struct facet_render_machine *read_machine(const struct cli_args *args)
 {
@@ -118,7 +97,7 @@ static bool read_request(const struct cli_args *args, struct render_request *r)
     if (!cli_can_write(args, r->output) || !cli_can_write(args, r->stats)) {
         return false;
     }
-    if (!read_size(args, &r->width, &r->height) ||
+    if (!report_size_read(args, &r->width, &r->height) ||
         !cli_number(args, "spp", 1, FACET_RENDER_MAX_SPP, &r->spp) ||
         !cli_number(args, "seed", 0, UINT32_MAX, &r->seed) ||
         !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &r->threads) ||
@@ -143,13 +122,12 @@ static bool read_camera(const struct cli_args *args,
 
     if (text != NULL && strcmp(text, "frame") == 0) {
         facet_scene_frame(&scene->bounds, camera);
-        return true;
-    }
-    if (!cli_number(args, "camera", 0, scene->camera_count - 1, &number)) {
+    } else if (!cli_number(args, "camera", 0, scene->camera_count - 1, &number)) {
         return false;
+    } else {
+        *camera = scene->cameras[number];
     }
-    *camera = scene->cameras[number];
-    return true;
+    return report_camera_move(args, scene->bounds.lo, scene->bounds.hi, camera);
 }
 
 /* Options that a machine without rays cannot serve are refused, not ignored. */
@@ -435,6 +413,8 @@ note_losses(const struct cli_args *args, struct facet_scene *scene, struct facet
 
 static int run_render(const struct cli_args *args)
 {
+    static const char *const image_only[] = {
+        "aov", "procedural", "flags", "mask", "segment", "base", "root"};
     struct render_outcome outcome = {0};
     struct render_request request;
     struct facet_scene scene;
@@ -442,6 +422,14 @@ static int run_render(const struct cli_args *args)
     double start = seconds();
     int code;
 
+    if (report_picture_wanted(args)) {
+        return report_picture(args);
+    }
+    for (size_t i = 0; i < sizeof image_only / sizeof image_only[0]; i++) {
+        if (cli_given(args, image_only[i])) {
+            return cli_bad(args, "--%s is for BVH images", image_only[i]);
+        }
+    }
     if (!read_request(args, &request) || (!wants_all(args) && read_machine(args) == NULL)) {
         return CLI_BAD;
     }
@@ -472,6 +460,7 @@ static const struct cli_option render_options[] = {
     {"size", 0, "WxH", "pixels (default 1280x720)"},
     {"spp", 0, "N", "samples per pixel (default 16)"},
     {"camera", 0, "N", "number of the camera (default 0), or `frame`: see everything"},
+    {"aov", 0, "normal|depth|ids|heat", "of a BVH image: another picture of what the rays hit"},
     CLI_POSE_OPTIONS,
     {"exposure", 0, "X", "brightness; 2 is twice as bright (default 1)"},
     {"tone", 0, "soft|clamp", "roll off highlights, or clip them (default soft)"},
@@ -498,6 +487,11 @@ static const struct cli_option render_options[] = {
      CLI_GROUP("Cost") "show what each primary ray cost instead of the picture"},
     {"heat-max", 0, "N", "count at the end of the colour scale (default: by the picture)"},
     {"stats", 0, "FILE", "write rays, nodes, times and the acceleration structure as JSON"},
+    REPORT_CAMERA_OPTIONS,
+    SESSION_BVH_OPTIONS,
+    {"flags", 0, "N", "ray flags (default 0); 0x10: backs of one-sided triangles are not there"},
+    {"mask", 0, "N", "instance mask (default 0xff)"},
+    {"procedural", 0, "box", "the boxes of procedural primitives are seen (default: none is)"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -505,7 +499,8 @@ const struct cli_command cli_cmd_render = {
     .name = "render",
     .summary = "draw a scene on one of the machines",
     .usage = "facet render SCENE -o FILE [--machine NAME] [--size WxH] [--spp N]\n"
-             "facet render SCENE -o FILE --heatmap nodes|triangles",
+             "facet render SCENE -o FILE --heatmap nodes|triangles\n"
+             "facet render IMAGE -o FILE [--aov normal|depth|ids|heat] [--eye X,Y,Z]",
     .details =
         "Every ray goes through the machine's own instructions; on gfx12 through the traversal "
         "loop around image_bvh8_intersect_ray. On xphmg-rt the whole picture is drawn by a "
@@ -524,6 +519,12 @@ const struct cli_command cli_cmd_render = {
         "or, if they are smooth metal, mirror it, replaces ambient occlusion. Use more samples "
         "with it.\n\n"
         "One sample per pixel looks through the middle of each pixel.\n\n"
+        "A file that is no scene by its name is a GFX12 BVH image and is looked at as it is: one "
+        "ray through the middle of each pixel, no light but that of the eye, backs of triangles "
+        "reddish. --aov shows normals, depths (near is bright; .pfm and .exr have the t of the "
+        "hit, inf for none), a colour for each triangle, or the nodes that rays visit; --heatmap "
+        "works too. The camera sees everything unless --eye, --look-at, --up and --fov move it; "
+        "these four move the camera of a scene as well.\n\n"
         "Machine tile traces no rays: it draws triangles through the tile GPU's command queue, "
         "geometry and raster units, without shadows; more than one sample per pixel draws twice "
         "as wide and high and averages.\n\n"
@@ -538,9 +539,11 @@ const struct cli_command cli_cmd_render = {
         "facet render examples/gfx12/cube.obj --size 160x90 --spp 4 -o cube.png\n"
         "facet render examples/gfx12/cube.obj --size 160x90 --spp 1 --heatmap nodes -o "
         "heat.png --json\n"
-        "facet render examples/gfx12/cube.obj --size 64x36 --spp 1 --machine all -o sheet.png",
+        "facet render examples/gfx12/cube.obj --size 64x36 --spp 1 --machine all -o sheet.png\n"
+        "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
+        "facet render cube.gfx12 --size 160x90 --aov ids -o ids.png",
     .options = render_options,
     .has_json = true,
     .run = run_render,
-    .operands = "SCENE",
+    .operands = "[SCENE]",
 };

@@ -8,7 +8,7 @@
 #include "gfx12/ask/procedural.h"
 #include "gfx12/tracer.h"
 #include "gfx12/unit.h"
-#include "report/candidates.h"
+#include "report/hits.h"
 #include "session/ray_file.h"
 #include "json/json.h"
 
@@ -16,9 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Records of hits: eight little-endian dwords. */
-enum { RECORD = 32, HIT_FOUND = 1, HIT_BACKFACE = 2, HIT_PROCEDURAL = 4 };
 
 struct job {
     struct facet_gfx12_batch_ray *rays;
@@ -28,53 +25,6 @@ struct job {
     uint64_t found;
     struct facet_gfx12_candidates candidates; /* --procedural candidates */
 };
-
-static void write_hit(const struct facet_gfx12_hit *hit, uint8_t *record)
-{
-    uint32_t none = FACET_GFX12_INVALID;
-    uint32_t inside = hit->found && hit->instance != FACET_GFX12_INVALID;
-    uint32_t flags = (hit->found ? HIT_FOUND : 0) | (hit->backface ? HIT_BACKFACE : 0) |
-                     (hit->procedural ? HIT_PROCEDURAL : 0);
-
-    facet_store_le32(record, hit->found ? facet_float_bits(hit->t) : 0x7F800000);
-    facet_store_le32(record + 4, hit->found ? facet_float_bits(hit->u) : 0);
-    facet_store_le32(record + 8, hit->found ? facet_float_bits(hit->v) : 0);
-    facet_store_le32(record + 12, hit->found ? hit->primitive_index : none);
-    facet_store_le32(record + 16, hit->found ? hit->geometry_index : none);
-    facet_store_le32(record + 20, inside ? hit->instance_user_data : none);
-    facet_store_le32(record + 24, inside ? hit->instance : none);
-    facet_store_le32(record + 28, hit->found ? flags : 0);
-}
-
-/* Hits and, if it has a name, the list of candidates: both files or none. */
-static enum facet_status
-write_hits(const char *path, const char *candidates, struct job *job, struct facet_error *err)
-{
-    uint8_t *bytes = malloc((job->count + 1) * RECORD);
-    struct facet_strbuf list = {0};
-    enum facet_status status;
-
-    if (bytes == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu hits", job->count);
-    }
-    for (size_t i = 0; i < job->count; i++) {
-        write_hit(&job->hits[i], bytes + i * RECORD);
-        job->found += job->hits[i].found;
-    }
-    report_candidates(&job->candidates, &list);
-    if (list.failed) {
-        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the list of candidates");
-    } else {
-        const struct facet_file_part parts[] = {
-            {path, bytes, job->count * RECORD},
-            {candidates, facet_strbuf_text(&list), list.length}};
-
-        status = facet_file_write_all(parts, candidates != NULL ? 2 : 1, err);
-    }
-    facet_strbuf_free(&list);
-    free(bytes);
-    return status;
-}
 
 /* Ray by ray on this thread, since a candidate belongs to its ray. */
 static enum facet_status list_candidates(const facet_gfx12_tracer *tracer,
@@ -256,7 +206,10 @@ static int trace_rays(const struct cli_args *args)
         status = trace(args, &file, &query, (unsigned)threads, (uint8_t)stack, &job, &err);
     }
     if (status == FACET_OK) {
-        status = write_hits(output, candidates, &job, &err);
+        for (size_t i = 0; i < job.count; i++) {
+            job.found += job.hits[i].found;
+        }
+        status = report_hits_write(output, job.hits, job.count, candidates, &job.candidates, &err);
     }
     session_bvh_free(&file);
     code = status == FACET_OK ? print_result(args, &job) : cli_bad_error(args, &err);

@@ -1,10 +1,11 @@
 /* `facet bvh why`: what one ray does in an image, value by value. */
 #include "cli/bvh/bvh.h"
+#include "report/camera.h"
 #include "report/why.h"
 
 #include "documents/gfx12_vectors.h"
+#include "gfx12/ask/explain.h"
 #include "gfx12/ask/procedural.h"
-#include "gfx12/explain.h"
 #include "gfx12/unit.h"
 #include "session/ray_text.h"
 
@@ -26,9 +27,16 @@ struct output {
 static bool
 read_options(const struct cli_args *args, struct facet_gfx12_query *query, struct output *out)
 {
+    const float zero[3] = {0, 0, 0};
     uint64_t flags = 0, mask = 0xFF;
 
-    if (!session_ray_gfx12(args, cli_value(args, "ray"), query) ||
+    facet_gfx12_query_init(query, zero, zero);
+    if (cli_given(args, "pixel") ? cli_given(args, "ray")
+                                 : cli_given(args, "scene") || cli_given(args, "camera")) {
+        (void)cli_bad(args, "expected --ray, or --pixel with a camera");
+        return false;
+    }
+    if ((!cli_given(args, "pixel") && !session_ray_gfx12(args, cli_value(args, "ray"), query)) ||
         !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
         !cli_number(args, "max", 1, MAX_VISITS, &out->limit)) {
         return false;
@@ -124,6 +132,7 @@ static int run_why(const struct cli_args *args)
     if (!session_bvh_is_gfx12(args, &file) ||
         ((cli_given(args, "expect") || cli_given(args, "brief")) &&
          !session_bvh_has_root(args, &file)) ||
+        (cli_given(args, "pixel") && !report_pixel_ray(args, &file.view, file.name, &query)) ||
         !session_bvh_address(args, "bvh", &bvh)) {
         session_bvh_free(&file);
         return CLI_BAD;
@@ -154,6 +163,7 @@ static int run_why(const struct cli_args *args)
 
 static const struct cli_option why_options[] = {
     {"ray", 0, "NUMBERS", "origin, direction and optionally tmin tmax, in one argument"},
+    {"pixel", 0, "X,Y", "the ray of that pixel of a picture instead (see Camera)"},
     {"node", 0, "ID", "explain one instruction on this node, without a traversal"},
     {"expect", 0, "PRIM[,GEOM,INST]", "why this triangle is or is not hit, in five lines"},
     {"brief", 0, NULL, "the ray in five lines: hit, nodes, closest misses, cross-check"},
@@ -163,6 +173,10 @@ static const struct cli_option why_options[] = {
     {"procedural", 0, "box", "the boxes of procedural primitives are hit (default: none is)"},
     {"flags", 0, "N", "API ray flags (default 0)"},
     {"mask", 0, "N", "instance mask (default 0xff)"},
+    REPORT_CAMERA_OPTIONS,
+    {"size", 0, "WxH", "of the picture in pixels (default 1280x720)"},
+    {"scene", 0, "FILE", "the picture is one of this scene, seen by its camera"},
+    {"camera", 0, "N", "number of the camera of the scene (default 0), or `frame`"},
     SESSION_BVH_OPTIONS,
     {"bvh", 0, "ADDR", "address that node IDs are relative to (default: that of --base)"},
     {NULL, 0, NULL, NULL},
@@ -173,7 +187,8 @@ const struct cli_command cli_cmd_bvh_why = {
     .summary = "explain what one ray does in a GFX12 BVH image",
     .usage = "facet bvh why [IMAGE] --ray \"OX OY OZ DX DY DZ [TMIN TMAX]\" [--node ID] [--json]\n"
              "facet bvh why [IMAGE] --ray NUMBERS --expect PRIM[,GEOM,INST] [--tree] [--json]\n"
-             "facet bvh why [IMAGE] --ray NUMBERS --brief [--json]",
+             "facet bvh why [IMAGE] --ray NUMBERS --brief [--json]\n"
+             "facet bvh why [IMAGE] --pixel X,Y [--size WxH] [--scene SCENE] [--eye X,Y,Z] ...",
     .details =
         "Follows the reference loop (gfx12-semantics.md 11.1) and shows, for every node it visits, "
         "the ten result registers and all values on the way to them: planes, boxes, slab products, "
@@ -195,6 +210,11 @@ const struct cli_command cli_cmd_bvh_why = {
         "  nearer     something else is hit before it\n"
         "  lost       only a block that no node names has it\n"
         "  none       it is hit\n\n"
+        "With --pixel the ray is the one that `facet render` sends through the middle of that "
+        "pixel "
+        "of its picture of the image, or with --scene of its picture of that scene, which has "
+        "the flag 0x10 (CULL_BACK_FACING). The options of the camera must be those of the "
+        "picture.\n\n"
         "With --brief five lines say what the ray hits, what it visits and misses narrowly.\n\n"
         "With --node one instruction runs on one node; the ray is taken to be in the space of that "
         "node, and TMAX is the ray extent. For a node below an instance give the address of its "
@@ -208,7 +228,8 @@ const struct cli_command cli_cmd_bvh_why = {
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\"\n"
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --node 0x12 --json\n"
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --expect 8\n"
-                "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --brief",
+                "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --brief\n"
+                "facet bvh why cube.gfx12 --pixel 80,45 --size 160x90 --brief",
     .exit_codes =
         "With --expect: 0 the triangle is hit, 1 it is not. With --brief: 1 when all triangles "
         "tested one by one give another hit.",

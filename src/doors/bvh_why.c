@@ -1,6 +1,6 @@
 /* See facet_bvh_explain_ray in facet/bvh.h. */
 #include "doors/bvh.h"
-#include "gfx12/explain.h"
+#include "gfx12/ask/explain.h"
 
 enum facet_status facet_bvh_explain_ray_sized(const facet_bvh *bvh,
                                               const struct facet_bvh_trace_config *config,

@@ -61,6 +61,8 @@ FORMS = [
     ("scene info <cube.obj", "fixed"),
     ("render <cube.obj --size 8x8 -o >out.png --stats >out.json", "fixed"),
     ("render <cube.obj --size 8x8 --machine all -o >out.png", "fixed+prints"),
+    ("render <cube.gfx12 --size 8x8 -o >out.png", "fixed"),
+    ("bvh why <cube.gfx12 --pixel 1,1 --size 8x8 --scene <cube.obj --brief", "fixed"),
     ("image compare <crate.png <crate2.png --heatmap >out.png", "fixed"),
     ("bvh build <cube.obj -o >out.gfx12", "fixed"),
     ("bvh build <cube.obj --format xphmg8 -o >out.tiles", "fixed"),

@@ -4,9 +4,9 @@
 #include "base/bits.h"
 #include "fuzz/fuzz.h"
 #include "gfx12/ask/brute.h"
-#include "gfx12/explain.h"
-#include "gfx12/tracer.h"
+#include "gfx12/ask/explain.h"
 #include "gfx12/ask/why.h"
+#include "gfx12/tracer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* See explain.h. Rules are sections of gfx12-semantics.md. */
-#include "gfx12/explain.h"
+#include "gfx12/ask/explain.h"
 
 #include "base/error.h"
 #include "gfx12/image/walk.h"

@@ -1,6 +1,6 @@
 /* The steps of the ray unit as records: what `facet bvh why` and `facet gfx12 run` show. */
-#ifndef FACET_GFX12_EXPLAIN_H
-#define FACET_GFX12_EXPLAIN_H
+#ifndef FACET_GFX12_ASK_EXPLAIN_H
+#define FACET_GFX12_ASK_EXPLAIN_H
 
 #include "gfx12/steps.h"
 #include "record/record.h"

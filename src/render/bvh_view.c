@@ -1,0 +1,279 @@
+/* See bvh_view.h. */
+#include "render/bvh_view.h"
+
+#include "base/float.h"
+#include "base/hash.h"
+#include "gfx12/tracer.h"
+#include "gfx12/unit.h"
+#include "shade/picture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct job {
+    const struct facet_render_bvh_look *look;
+    const facet_gfx12_tracer *tracer;
+    const struct facet_gfx12_unit *unit;
+    struct facet_shade_lens lens;
+    struct facet_image_f *image;
+    struct facet_progress *progress;
+    struct row {
+        uint64_t hits, nodes;
+        enum facet_status status;
+        struct facet_error err;
+    } * rows;
+};
+
+/* ---- what was hit ---- */
+
+/* The triangle of the hit, in the space of its level; false for a procedural primitive. */
+static bool
+find_triangle(const struct job *job, const struct facet_gfx12_hit *hit, double corner[3][3])
+{
+    const uint8_t *bytes = facet_gfx12_unit_fetch(
+        job->unit, hit->base, facet_gfx12_id_offset(hit->node), FACET_GFX12_NODE_BYTES);
+    struct facet_gfx12_pair pair;
+    unsigned k = 0;
+
+    if (hit->procedural || bytes == NULL) {
+        return false;
+    }
+    facet_gfx12_pair_decode(bytes, facet_gfx12_id_pair(hit->node), &pair);
+    if (pair.primitive_index[0] != hit->primitive_index ||
+        pair.geometry_index[0] != hit->geometry_index) {
+        k = 1;
+    }
+    for (unsigned i = 0; i < 9; i++) {
+        corner[i / 3][i % 3] = (double)facet_float_of(pair.vertex[k][i / 3][i % 3]);
+    }
+    return true;
+}
+
+/* Normals go to the world by the transpose of world_to_object. */
+static void to_world(const struct job *job, const struct facet_gfx12_hit *hit, double normal[3])
+{
+    const uint8_t *bytes =
+        hit->instance == FACET_GFX12_INVALID
+            ? NULL
+            : facet_gfx12_unit_fetch(job->unit,
+                                     facet_gfx12_base_make(job->look->common.address, 0),
+                                     facet_gfx12_id_offset(hit->instance),
+                                     FACET_GFX12_NODE_BYTES);
+    struct facet_gfx12_instance instance;
+    double n[3];
+
+    if (bytes == NULL) {
+        return;
+    }
+    facet_gfx12_instance_decode(bytes, &instance);
+    memcpy(n, normal, sizeof n);
+    for (unsigned c = 0; c < 3; c++) {
+        normal[c] = 0.0;
+        for (unsigned r = 0; r < 3; r++) {
+            normal[c] += (double)facet_float_of(instance.world_to_object[4 * r + c]) * n[r];
+        }
+    }
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static bool make_unit(double v[3])
+{
+    const double length = sqrt(dot(v, v));
+
+    for (unsigned k = 0; k < 3; k++) {
+        v[k] /= length;
+    }
+    return length > 0.0 && isfinite(length);
+}
+
+/* Of length 1 and towards the eye; the ray's direction itself where there is no surface to have
+ * one. */
+static void find_normal(const struct job *job,
+                        const struct facet_gfx12_query *query,
+                        const struct facet_gfx12_hit *hit,
+                        double normal[3])
+{
+    double corner[3][3], a[3], b[3];
+    double view[3] = {
+        -(double)query->direction[0], -(double)query->direction[1], -(double)query->direction[2]};
+
+    (void)make_unit(view);
+    memcpy(normal, view, sizeof view);
+    if (!find_triangle(job, hit, corner)) {
+        return;
+    }
+    for (unsigned k = 0; k < 3; k++) {
+        a[k] = corner[1][k] - corner[0][k];
+        b[k] = corner[2][k] - corner[0][k];
+    }
+    for (unsigned k = 0; k < 3; k++) {
+        normal[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+    }
+    to_world(job, hit, normal);
+    if (!make_unit(normal)) {
+        memcpy(normal, view, sizeof view);
+    }
+    for (unsigned k = 0, away = dot(normal, view) < 0.0; away && k < 3; k++) {
+        normal[k] = -normal[k];
+    }
+}
+
+/* ---- pixels ---- */
+
+/* Light that comes from the eye, a little from the left and above. */
+static void shade(const struct job *job,
+                  const struct facet_gfx12_query *query,
+                  const struct facet_gfx12_hit *hit,
+                  float rgb[3])
+{
+    const float *m = job->look->camera.transform;
+    double normal[3], light[3], level;
+
+    find_normal(job, query, hit, normal);
+    for (unsigned k = 0; k < 3; k++) {
+        light[k] = -0.35 * (double)m[4 * k] + 0.45 * (double)m[4 * k + 1] + (double)m[4 * k + 2];
+    }
+    (void)make_unit(light);
+    level = 0.06 + 0.6 * fmax(0.0, dot(normal, light));
+    rgb[0] = (float)level;
+    rgb[1] = rgb[2] = (float)(hit->backface ? 0.55 * level : level);
+}
+
+static void id_colour(const struct facet_gfx12_hit *hit, float rgb[3])
+{
+    const uint32_t key[3] = {hit->instance_user_data, hit->geometry_index, hit->primitive_index};
+    const uint64_t hash = facet_hash_bytes(key, sizeof key, 1);
+
+    for (unsigned k = 0; k < 3; k++) {
+        rgb[k] = 0.08f + 0.8f * (float)(hash >> (16 * k) & 0xFFFF) / 65535.0f;
+    }
+}
+
+static void colour(const struct job *job,
+                   const struct facet_gfx12_query *query,
+                   const struct facet_gfx12_hit *hit,
+                   const struct facet_gfx12_stats *stats,
+                   float rgb[3])
+{
+    const enum facet_render_aov aov = job->look->aov;
+    double normal[3];
+
+    if (aov == FACET_AOV_NODES || aov == FACET_AOV_PAIRS) {
+        rgb[0] = (float)(aov == FACET_AOV_NODES ? stats->steps : stats->primitives);
+        rgb[1] = rgb[2] = rgb[0];
+    } else if (aov == FACET_AOV_DEPTH) {
+        rgb[0] = rgb[1] = rgb[2] = hit->found ? hit->t : INFINITY;
+    } else if (!hit->found) {
+        rgb[0] = rgb[1] = 0.010f;
+        rgb[2] = 0.016f;
+    } else if (aov == FACET_AOV_IDS) {
+        id_colour(hit, rgb);
+    } else if (aov == FACET_AOV_PICTURE) {
+        shade(job, query, hit, rgb);
+    } else {
+        find_normal(job, query, hit, normal);
+        for (unsigned k = 0; k < 3; k++) {
+            rgb[k] = (float)(0.5 + 0.5 * normal[k]);
+        }
+    }
+}
+
+static void draw_rows(void *context, size_t begin, size_t end)
+{
+    const struct job *job = context;
+
+    for (size_t y = begin; y < end; y++) {
+        struct row *row = &job->rows[y];
+
+        for (uint32_t x = 0; x < job->look->width && row->status == FACET_OK; x++) {
+            struct facet_gfx12_query query = job->look->common;
+            struct facet_gfx12_stats stats;
+            struct facet_gfx12_hit hit;
+            struct facet_shade_ray ray;
+
+            facet_shade_lens_ray(&job->lens, (double)x + 0.5, (double)y + 0.5, &ray);
+            memcpy(query.origin, ray.origin, sizeof query.origin);
+            memcpy(query.direction, ray.direction, sizeof query.direction);
+            query.t_min = ray.t_min;
+            query.t_max = ray.t_max;
+            row->status = facet_gfx12_tracer_trace(job->tracer, &query, &hit, &stats, &row->err);
+            row->hits += hit.found;
+            row->nodes += stats.steps;
+            colour(job, &query, &hit, &stats, job->image->rgb + 3 * (y * job->look->width + x));
+        }
+        facet_progress_add(job->progress, 1);
+    }
+}
+
+enum facet_status facet_render_bvh_view(const struct facet_gfx12_view *view,
+                                        const struct facet_render_bvh_look *look,
+                                        facet_pool *pool,
+                                        struct facet_progress *progress,
+                                        struct facet_image_f *out,
+                                        struct facet_render_bvh_seen *seen,
+                                        struct facet_error *err)
+{
+    const struct facet_gfx12_tracer_options options = {
+        .address = view->base,
+        .root = view->root,
+        .path = look->plain ? FACET_GFX12_PATH_REFERENCE : FACET_GFX12_PATH_AUTO};
+    struct facet_render_bvh_look own = *look;
+    struct facet_gfx12_unit unit;
+    facet_gfx12_tracer *tracer = NULL;
+    struct job job = {.look = &own, .unit = &unit, .image = out, .progress = progress};
+    enum facet_status status = facet_image_f_create(out, look->width, look->height, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    facet_gfx12_unit_view(&unit, view);
+    unit.profile = look->profile;
+    own.common.address = view->base;
+    own.common.root = view->root;
+    facet_shade_lens_make(&own.camera, look->width, look->height, &job.lens);
+    job.rows = calloc(look->height, sizeof *job.rows);
+    status = job.rows != NULL ? facet_gfx12_tracer_create(&unit, &options, &tracer, err)
+                              : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the picture");
+    job.tracer = tracer;
+    if (status == FACET_OK) {
+        facet_pool_for(pool, look->height, 1, draw_rows, &job);
+    }
+    *seen = (struct facet_render_bvh_seen){.rays = (uint64_t)look->width * look->height};
+    for (uint32_t y = 0; status == FACET_OK && y < look->height; y++) {
+        seen->hits += job.rows[y].hits;
+        seen->nodes += job.rows[y].nodes;
+        if (job.rows[y].status != FACET_OK) {
+            status = job.rows[y].status;
+            *err = job.rows[y].err;
+        }
+    }
+    facet_gfx12_tracer_destroy(tracer);
+    free(job.rows);
+    if (status != FACET_OK) {
+        facet_image_f_free(out);
+    }
+    return status;
+}
+
+void facet_render_depth_greys(struct facet_image_f *depths)
+{
+    const size_t count = (size_t)3 * depths->width * depths->height;
+    float near = INFINITY, far = -INFINITY;
+
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(depths->rgb[i])) {
+            near = fminf(near, depths->rgb[i]);
+            far = fmaxf(far, depths->rgb[i]);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        const float place = far > near ? (depths->rgb[i] - near) / (far - near) : 0.0f;
+
+        depths->rgb[i] = isfinite(depths->rgb[i]) ? 0.02f + 0.55f * (1.0f - place) : 0.0f;
+    }
+}

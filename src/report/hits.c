@@ -1,0 +1,104 @@
+/* See hits.h. */
+#include "report/hits.h"
+
+#include "base/bits.h"
+#include "base/file.h"
+#include "base/float.h"
+#include "base/strbuf.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Records: eight little-endian dwords. */
+enum { RECORD = 32, HIT_FOUND = 1, HIT_BACKFACE = 2, HIT_PROCEDURAL = 4 };
+
+/* JSON has no number for what a ray that stands still or starts at infinity gives. */
+static void put_t(struct facet_strbuf *out, const char *key, float t)
+{
+    if (isfinite(t)) {
+        facet_strbuf_printf(out, ", \"%s\": %.9g", key, (double)t);
+    } else {
+        facet_strbuf_printf(out,
+                            ", \"%s\": \"%s\"",
+                            key,
+                            isnan(t) ? "nan"
+                            : t > 0  ? "inf"
+                                     : "-inf");
+    }
+}
+
+static void put_candidates(const struct facet_gfx12_candidates *candidates,
+                           struct facet_strbuf *out)
+{
+    for (size_t i = 0; i < candidates->count; i++) {
+        const struct facet_gfx12_candidate *c = &candidates->items[i];
+
+        facet_strbuf_printf(out,
+                            "{\"ray\": %" PRIu64 ", \"primitive\": %" PRIu32
+                            ", \"geometry\": %" PRIu32,
+                            c->ray,
+                            c->what.primitive_index,
+                            c->what.geometry_index);
+        if (c->what.instance != FACET_GFX12_INVALID) {
+            facet_strbuf_printf(out, ", \"instance\": %" PRIu32, c->what.instance_user_data);
+        } else {
+            facet_strbuf_printf(out, ", \"instance\": null");
+        }
+        facet_strbuf_printf(out,
+                            ", \"node\": \"0x%08" PRIx32 "\", \"opaque\": %s",
+                            c->what.node,
+                            c->what.opaque ? "true" : "false");
+        put_t(out, "enter", c->enter);
+        put_t(out, "leave", c->leave);
+        facet_strbuf_printf(out, "}\n");
+    }
+}
+
+static void write_hit(const struct facet_gfx12_hit *hit, uint8_t *record)
+{
+    uint32_t none = FACET_GFX12_INVALID;
+    uint32_t inside = hit->found && hit->instance != FACET_GFX12_INVALID;
+    uint32_t flags = (hit->found ? HIT_FOUND : 0) | (hit->backface ? HIT_BACKFACE : 0) |
+                     (hit->procedural ? HIT_PROCEDURAL : 0);
+
+    facet_store_le32(record, hit->found ? facet_float_bits(hit->t) : 0x7F800000);
+    facet_store_le32(record + 4, hit->found ? facet_float_bits(hit->u) : 0);
+    facet_store_le32(record + 8, hit->found ? facet_float_bits(hit->v) : 0);
+    facet_store_le32(record + 12, hit->found ? hit->primitive_index : none);
+    facet_store_le32(record + 16, hit->found ? hit->geometry_index : none);
+    facet_store_le32(record + 20, inside ? hit->instance_user_data : none);
+    facet_store_le32(record + 24, inside ? hit->instance : none);
+    facet_store_le32(record + 28, hit->found ? flags : 0);
+}
+
+enum facet_status report_hits_write(const char *path,
+                                    const struct facet_gfx12_hit *hits,
+                                    size_t count,
+                                    const char *list_path,
+                                    const struct facet_gfx12_candidates *candidates,
+                                    struct facet_error *err)
+{
+    uint8_t *bytes = malloc((count + 1) * RECORD);
+    struct facet_strbuf list = {0};
+    enum facet_status status;
+
+    if (bytes == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu hits", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        write_hit(&hits[i], bytes + i * RECORD);
+    }
+    put_candidates(candidates, &list);
+    if (list.failed) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the list of candidates");
+    } else {
+        const struct facet_file_part parts[] = {{path, bytes, count * RECORD},
+                                                {list_path, facet_strbuf_text(&list), list.length}};
+
+        status = facet_file_write_all(parts, list_path != NULL ? 2 : 1, err);
+    }
+    facet_strbuf_free(&list);
+    free(bytes);
+    return status;
+}
