@@ -43,6 +43,7 @@ static const uint8_t uses_of[K_SINGLE] = {
     [K_MV] = READS_A | WRITES_D,
     [K_JR] = READS_A,
     [K_JALR] = READS_A | WRITES_D,
+    [K_UNIT_CSRW] = READS_A,
 };
 
 /* Operations that touch no other register x than those above. */
@@ -54,6 +55,7 @@ static bool is_known(unsigned kind)
 #define HOST(row, real, value) [K_HOST_##row] = true,
 #define HOST_TEST(row, real, value) [K_HOST_##row] = true,
 #include "xphmg/hart/block_host.def"
+        [K_PREFIX] = true,
     };
 
     return known[kind] || uses_of[kind] != 0;

@@ -20,7 +20,11 @@ enum how {
     WIDEN,
     HIGH, /* of a product */
     SWAP,
+    COUNT, /* of bits; `code` */
 };
+
+/* Last byte of the opcode. */
+enum { COUNT_ONES = 0xB8, COUNT_TRAILING = 0xBC };
 
 struct recipe {
     uint8_t how;
@@ -96,6 +100,10 @@ static const struct recipe recipes[K_SINGLE] = {
     [K_MULH] = {HIGH, 8, .code = 5},
     [K_MULHU] = {HIGH, 8, .code = 4},
     [K_REV8] = {SWAP, 8, .code = 0},
+    [K_CTZ] = {COUNT, 8, .code = COUNT_TRAILING},
+    [K_CTZW] = {COUNT, 4, .code = COUNT_TRAILING},
+    [K_CPOP] = {COUNT, 8, .code = COUNT_ONES},
+    [K_CPOPW] = {COUNT, 4, .code = COUNT_ONES},
 };
 
 /* The low half of the result, extended. */
@@ -289,6 +297,24 @@ static void emit_unary(struct emitter *e, const struct op *op, const struct reci
     put(e, op->d1, to);
 }
 
+static bool can_count(unsigned code)
+{
+#if defined(__x86_64__)
+    return code == COUNT_ONES ? __builtin_cpu_supports("popcnt") : __builtin_cpu_supports("bmi");
+#else
+    (void)code;
+    return false;
+#endif
+}
+
+static void emit_count(struct emitter *e, const struct op *op, const struct recipe *how)
+{
+    const unsigned to = target(e, op->d1, FACET_RAX);
+
+    facet_x86_op(&e->x, how->size, 0xF30F00u | how->code, to, value_of(e, op->a1));
+    put(e, op->d1, to);
+}
+
 bool facet_block_emit_computation(struct emitter *e, unsigned i)
 {
     const struct recipe *how = &recipes[e->t->kinds[i]];
@@ -336,6 +362,12 @@ bool facet_block_emit_computation(struct emitter *e, unsigned i)
         return true;
     case HIGH:
         emit_high(e, op, how);
+        return true;
+    case COUNT:
+        if (!can_count(how->code)) {
+            return false;
+        }
+        emit_count(e, op, how);
         return true;
     case NOT_HERE:
     default:

@@ -12,6 +12,9 @@
 
 #include "xphmg/hart/alu.h"
 #include "xphmg/hart/block_fp.h"
+#include "xphmg/hart/csr_file.h"
+#include "xphmg/units/lanes.h"
+#include "xphmg/units/vendor.h"
 
 #if defined(__has_attribute)
 #if __has_attribute(musttail)
@@ -434,6 +437,42 @@ OPERATION(run_VENDOR)
     NEXT();
 }
 
+OPERATION(run_UNIT_CSRW)
+{
+    const struct facet_csr_entry *e = &facet_csr_entries[o->insn->csr];
+    const struct facet_cap_config *config = h->units.config;
+    uint64_t *slot = (uint64_t *)(void *)((char *)&h->units + e->offset);
+
+    if (RARE(h->xmem == NULL ||
+             (e->unit_bits != 0 && (config->word[e->unit] & e->unit_bits) == 0))) {
+        GO(run_VENDOR);
+    }
+    *slot = facet_hart_csr_keep(&facet_csr_rows[o->insn->csr], config, *slot, h->x[o->a1]);
+    NEXT();
+}
+
+/* Only where the lanes are for the next operation. */
+OPERATION(run_PREFIX)
+{
+    if (RARE(o->b2 == 0 || h->xmem == NULL ||
+             (h->units.config->feat0 & FACET_CAP_FEAT0_RSV_PRESENT) == 0)) {
+        GO(run_VENDOR);
+    }
+    h->units.rsv.svstate = (h->units.rsv.svstate & ~FACET_RSV_PREFIX_FIELDS) | o->imm64;
+    NEXT();
+}
+
+/* What is over with this instruction: one shot, or no lanes at all. */
+OPERATION(run_RT)
+{
+    const uint64_t mode = h->units.rsv.svstate & (FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT);
+
+    if (RARE(mode == FACET_SVSTATE_EN || h->xmem == NULL || !facet_xphmg_rt_at_once(h, o->insn))) {
+        GO(run_VENDOR);
+    }
+    NEXT();
+}
+
 /* ---- host code --------------------------------------------------------------------------------
  *
  * Compilers that promise jumps for calls in tail position, and GCC where it optimises and nothing
@@ -489,4 +528,4 @@ facet_block_code *const facet_block_codes[K_COUNT] = {
 #define PAIR(form1, row1, form2, row2) RUN(row1##_##form1##_##row2##_##form2)
 #include "xphmg/hart/block_pairs.def"
     RUN(LI) RUN(LI_LONG) RUN(MV) RUN(MV_A) RUN(JR) RUN(JALR) RUN(RETURN) RUN(GOTO) RUN(EXIT)
-        RUN(STOP) RUN(VENDOR) RUN(HEAT) RUN(PASS) RUN(ENTER)};
+        RUN(STOP) RUN(VENDOR) RUN(UNIT_CSRW) RUN(PREFIX) RUN(RT) RUN(HEAT) RUN(PASS) RUN(ENTER)};

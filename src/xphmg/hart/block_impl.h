@@ -13,9 +13,9 @@
  *     (first operand) or _B (second operand), which spares the way through x[];
  *   - pairs of block_pairs.def run as one operation;
  *   - special cases: constants, moves, comparisons with zero, floating point by the host;
- *   - one for whatever the units execute, and csr* that reach them (K_VENDOR).
- * Instructions without effect (results for x0, FENCE, jumps that the trace follows) have no
- * operation and only count.
+ *   - one for whatever the units execute, and csr* that reach them (K_VENDOR), and a few for what
+ * is done most often there. Instructions without effect (results for x0, FENCE, jumps that the
+ * trace follows) have no operation and only count.
  *
  * Where the host can run code made at run time, a block begins with one more operation, which
  * counts how often it is entered. When it is hot, block_emit.c makes host code of the whole block,
@@ -69,9 +69,13 @@ enum kind {
     K_EXIT,   /* where a link leads before it is known */
     K_STOP,   /* the instruction is for step.c */
     K_VENDOR, /* one for facet_hart_perform */
-    K_HEAT,   /* counts the times that the block is entered */
-    K_PASS,   /* does nothing */
-    K_ENTER,  /* host code, where calls in tail position are no jumps */
+    /* The same; what they nearly always do is done at once. */
+    K_UNIT_CSRW, /* csrw of a register of the units that is one word */
+    K_PREFIX,    /* svp.one.vlstep */
+    K_RT,        /* RT.BBOX and RT.TRI */
+    K_HEAT,      /* counts the times that the block is entered */
+    K_PASS,      /* does nothing */
+    K_ENTER,     /* host code, where calls in tail position are no jumps */
 #define LOAD(row, size, value) K_WIDE_##row,
 #define STORE(row, size) K_WIDE_##row,
 #define LOAD_F(row, size) K_WIDE_##row,
@@ -111,7 +115,7 @@ struct op {
     uint16_t done;      /* instructions of the block behind us when we leave it here */
     union {
         struct op *link; /* first operation of the next block, or an exit; of an exit: its branch */
-        const struct facet_insn *insn; /* K_VENDOR; b2: another one follows directly */
+        const struct facet_insn *insn; /* K_VENDOR and the like; b2: another one follows directly */
     };
 };
 

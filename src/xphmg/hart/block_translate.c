@@ -2,6 +2,8 @@
 #include "xphmg/hart/block_impl.h"
 
 #include "xphmg/hart/block_fp.h"
+#include "xphmg/hart/csr_file.h"
+#include "xphmg/units/lanes.h"
 #include "xphmg/units/vendor.h"
 
 #include <string.h>
@@ -362,17 +364,47 @@ static enum form form_of(const struct facet_insn *in)
     return facet_vendor_prompt(in) ? FORM_VENDOR : (enum form)rows[in->row].form;
 }
 
+/* Whether the instruction may have left lanes for the next one (SVSTATE.EN). */
+static bool is_vendor(unsigned kind)
+{
+    return kind == K_VENDOR || kind == K_PREFIX || kind == K_RT;
+}
+
+/* A csrw that every privilege level may execute, of a register without a function of its own. */
+static bool is_unit_csrw(const struct facet_insn *in)
+{
+    const unsigned number = (unsigned)in->imm;
+
+    return in->row == FACET_XPHMG_CSRRW && in->rd == 0 && in->csr != FACET_INSN_NO_CSR &&
+           facet_csr_entries[in->csr].one_word && !facet_csr_entries[in->csr].base &&
+           (number >> 8 & 3) == 0 && number >> 10 != 3;
+}
+
+static unsigned vendor_kind(const struct facet_insn *in)
+{
+    return is_unit_csrw(in)                                                  ? K_UNIT_CSRW
+           : in->row == FACET_XPHMG_SVP_ONE_VLSTEP                           ? K_PREFIX
+           : in->row == FACET_XPHMG_RT_BBOX || in->row == FACET_XPHMG_RT_TRI ? K_RT
+                                                                             : K_VENDOR;
+}
+
 static void add_vendor(struct trace *t, facet_block_cache *cache, const struct facet_insn *in)
 {
     struct facet_insn *kept = &cache->insns[cache->insns_used++];
+    const unsigned kind = vendor_kind(in);
     struct op *op;
 
-    if (adjacent(t) && t->kinds[t->n - 1] == K_VENDOR) {
+    if (adjacent(t) && is_vendor(t->kinds[t->n - 1]) && is_vendor(kind)) {
         t->ops[t->n - 1].b2 = 1;
     }
-    op = add(t, K_VENDOR, K_VENDOR);
+    op = add(t, kind, kind);
     *kept = *in;
     op->insn = kept;
+    if (kind == K_UNIT_CSRW) {
+        set_registers(op, in->rs1, 0, DEAD);
+    } else if (kind == K_PREFIX) {
+        op->imm64 = facet_rsv_prefix(in->word);
+    }
     t->acc = 0;
 }
 

@@ -49,11 +49,7 @@ struct facet_trap facet_rsv_execute(struct facet_hart *h, const struct facet_ins
         state = without_mode(state);
         break;
     case FACET_XPHMG_SVP_ONE_VLSTEP:
-        state =
-            without_mode(state) | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | FACET_SVSTATE_STEPV;
-        state = FACET_PUT(state, SVSTATE_VLM1, FACET_GET(in->word, FIELD_SVP_ONE_VLSTEP_VL));
-        state = FACET_PUT(state, SVSTATE_SSTEP, FACET_GET(in->word, FIELD_SVP_ONE_VLSTEP_SSTEP));
-        state = FACET_PUT(state, SVSTATE_DSTEP, FACET_GET(in->word, FIELD_SVP_ONE_VLSTEP_DSTEP));
+        state = (state & ~FACET_RSV_PREFIX_FIELDS) | facet_rsv_prefix(in->word);
         break;
     case FACET_XPHMG_SVON_FPCTL:
         state |= FACET_SVSTATE_FPC_V;

@@ -40,7 +40,7 @@ static bool policy_fits(struct facet_hart *h)
         q->known = true;
         q->mode = image[FACET_PREC_MODE];
         q->alt = image[FACET_PREC_ALT];
-        q->prepared = false;
+        q->prepared = q->coded = false;
         q->numbers = facet_rt_numbers_of(&eff, h->units.cap.zptab);
         q->fits = !eff.q && eff.ew == 2 && eff.pack == 0 && facet_rt_host_fits(&q->numbers);
         for (unsigned i = 0; i < 3; i++) {
@@ -51,31 +51,37 @@ static bool policy_fits(struct facet_hart *h)
     return q->fits;
 }
 
+static bool is_nan(uint32_t bits)
+{
+    return (bits & ~SIGN) > INFINITE;
+}
+
 /* The ray at `bytes`; NULL when the host's arithmetic cannot serve. */
 static const struct facet_rt_host_ray *prepare(struct facet_xphmg_rt_quick *q, const uint8_t *bytes)
 {
-    struct facet_rt_ray ray;
-    uint32_t elements[FACET_RT_RAY_ELEMENTS];
-    bool nan = false;
+    const uint32_t tmin = facet_load_le32(bytes + 24), tmax = facet_load_le32(bytes + 28);
 
-    for (unsigned i = 0; i < FACET_RT_RAY_ELEMENTS; i++) {
-        elements[i] = facet_load_le32(bytes + 4 * (size_t)i);
-        nan |= (elements[i] & ~SIGN) > INFINITE;
-    }
-    if (nan) {
+    if (is_nan(tmin) || is_nan(tmax)) {
         return NULL;
     }
-    if (!q->prepared || memcmp(q->ray, elements, sizeof q->ray) != 0) {
-        memcpy(ray.o, elements, sizeof ray.o);
-        memcpy(ray.d, elements + 3, sizeof ray.d);
-        ray.tmin = elements[6];
-        ray.tmax = elements[7];
+    if (!q->prepared || memcmp(q->ray, bytes, sizeof q->ray) != 0) {
+        struct facet_rt_ray ray = {.tmin = tmin, .tmax = tmax};
+        bool nan = false;
+
+        for (unsigned i = 0; i < 3; i++) {
+            ray.o[i] = facet_load_le32(bytes + 4 * (size_t)i);
+            ray.d[i] = facet_load_le32(bytes + 12 + 4 * (size_t)i);
+            nan |= is_nan(ray.o[i]) || is_nan(ray.d[i]);
+        }
+        if (nan) {
+            return NULL;
+        }
         facet_rt_host_ray(&q->numbers, &ray, &q->host);
-        memcpy(q->ray, elements, sizeof q->ray);
+        memcpy(q->ray, bytes, sizeof q->ray);
         q->prepared = true;
     }
-    memcpy(&q->host.tmin, &elements[6], sizeof q->host.tmin);
-    memcpy(&q->host.tmax, &elements[7], sizeof q->host.tmax);
+    memcpy(&q->host.tmin, &tmin, sizeof q->host.tmin);
+    memcpy(&q->host.tmax, &tmax, sizeof q->host.tmax);
     return &q->host;
 }
 
@@ -100,13 +106,35 @@ static const struct facet_rt_host_ray *ray_of(struct run *r)
     return bytes != NULL ? prepare(r->quick, bytes) : NULL;
 }
 
-/* The result of a lane that hit: nearly always it stays what it is. */
+/* The result of a lane that hit: nearly always it stays what it is. Others are often the ray's
+ * tmin, again and again. */
 static uint32_t encode(struct run *r, uint32_t value)
 {
-    return facet_num_host_stays(value)
-               ? value
-               : facet_rt_encode(
-                     &r->quick->numbers, false, FACET_RT_HIT, value, FACET_RT_ZERO, &r->flags);
+    struct facet_xphmg_rt_quick *q = r->quick;
+
+    if (facet_num_host_stays(value)) {
+        return value;
+    }
+    if (!q->coded || q->value != value) {
+        q->coded = true;
+        q->value = value;
+        q->flags = 0;
+        q->code =
+            facet_rt_encode(&q->numbers, false, FACET_RT_HIT, value, FACET_RT_ZERO, &q->flags);
+    }
+    r->flags |= q->flags;
+    return q->code;
+}
+
+/* Bit c: child c of the tile is a node or a leaf. */
+static unsigned full_children(uint32_t types)
+{
+    unsigned full = 0;
+
+    for (unsigned c = 0; c < FACET_RT_TILE_CHILDREN; c++) {
+        full |= (unsigned)(facet_rt_child_type(types, c) != FACET_RT_EMPTY) << c;
+    }
+    return full;
 }
 
 static bool test_boxes(struct run *r, bool clamp)
@@ -124,6 +152,7 @@ static bool test_boxes(struct run *r, bool clamp)
     const struct facet_rt_host_ray *ray;
     struct facet_rt_host_tile found;
     uint32_t types;
+    unsigned full;
 
     if (tile == NULL || slot + r->lanes.count > FACET_RT_TILE_CHILDREN ||
         (ray = ray_of(r)) == NULL) {
@@ -131,16 +160,16 @@ static bool test_boxes(struct run *r, bool clamp)
     }
     types = facet_load_le32(tile + FACET_XPHMG_BVH_NODE4_CHILD_FLAGS_AT(4));
     found = facet_rt_host_boxes(ray, tile, clamp);
+    full = full_children(types) >> slot & ((1u << r->lanes.count) - 1);
+    if ((full & ~(found.decided >> slot)) != 0) {
+        return false;
+    }
+    r->tested = facet_popcount32(full);
+    r->flags |= (full & found.tested >> slot) != 0 ? ray->box_flags : 0;
+    r->hits = full & found.hits >> slot;
     for (unsigned i = 0; i < r->lanes.count; i++) {
-        const bool full = facet_rt_child_type(types, slot + i) != FACET_RT_EMPTY;
-        const bool hit = full && (found.hits >> (slot + i) & 1) != 0;
+        const bool hit = (r->hits >> i & 1) != 0;
 
-        if (full && (found.decided >> (slot + i) & 1) == 0) {
-            return false;
-        }
-        r->tested += full;
-        r->flags |= full && (found.tested >> (slot + i) & 1) != 0 ? ray->box_flags : 0;
-        r->hits |= (uint64_t)hit << i;
         r->value[0][i] = hit ? encode(r, found.near[slot + i]) : r->quick->absent[FACET_RT_HIGH];
         r->value[1][i] = hit ? encode(r, found.far[slot + i]) : r->quick->absent[FACET_RT_LOW];
     }
@@ -202,7 +231,20 @@ static bool test_triangles(struct run *r, const struct facet_rt_options *options
 static void write_registers(struct run *r, unsigned values)
 {
     const int stride = r->d.step == 0 ? 1 : r->lanes.count * r->d.step;
+    uint64_t *x = &r->h->x[r->d.base];
 
+    if (r->lanes.count == FACET_RT_TILE_CHILDREN && r->d.step == 1 && r->d.base != 0 &&
+        r->d.base + FACET_RT_TILE_CHILDREN * (values + 1) <= 32) { /* one after the other */
+        for (unsigned i = 0; i < FACET_RT_TILE_CHILDREN; i++) {
+            x[i] = r->hits >> i & 1;
+        }
+        for (unsigned k = 0; k < values; k++) {
+            for (unsigned i = 0; i < FACET_RT_TILE_CHILDREN; i++) {
+                x[FACET_RT_TILE_CHILDREN * (k + 1) + i] = r->value[k][i];
+            }
+        }
+        return;
+    }
     for (unsigned i = 0; i < r->lanes.count; i++) {
         unsigned reg = facet_lanes_window_reg(r->d, i);
 

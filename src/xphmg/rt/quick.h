@@ -17,8 +17,12 @@ struct facet_xphmg_rt_quick {
     uint32_t absent[3]; /* what a value is where nothing was hit: high, low, zero */
 
     bool prepared;   /* the ray: */
-    uint32_t ray[6]; /* origin and direction */
+    uint8_t ray[24]; /* origin and direction, as they lie in memory */
     struct facet_rt_host_ray host;
+
+    bool coded; /* a result that does not stay what it is: */
+    uint32_t value, code;
+    unsigned flags;
 };
 
 /* The whole instruction, which the machine supports; false: nothing was done, it takes the other

@@ -419,6 +419,14 @@ static struct facet_trap execute(struct facet_hart *h, const struct facet_insn *
                                                  : execute_supported(h, in, triangle);
 }
 
+bool facet_xphmg_rt_at_once(struct facet_hart *h, const struct facet_insn *in)
+{
+    const bool triangle = in->row == FACET_XPHMG_RT_TRI;
+
+    return is_present(h) && facet_xphmg_rt_supports(h, needs(h, triangle, (unsigned)in->imm)) &&
+           facet_xphmg_rt_quick(h, in, triangle);
+}
+
 struct facet_trap facet_xphmg_rt_execute(struct facet_hart *h, const struct facet_insn *in)
 {
     switch ((enum facet_xphmg_op)in->row) {

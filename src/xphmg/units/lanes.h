@@ -25,6 +25,19 @@ struct facet_lanes {
 
 enum { FACET_PBANK_STATE = -1 }; /* the instruction has no pbank field: SVSTATE.PBANK under RSV */
 
+/* What svp.one.vlstep makes of SVSTATE: the fields that it clears, and then sets. */
+#define FACET_RSV_PREFIX_FIELDS                                                                    \
+    (FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | FACET_SVSTATE_BLK | FACET_SVSTATE_STEPV |         \
+     FACET_SVSTATE_VLM1 | FACET_SVSTATE_SSTEP | FACET_SVSTATE_DSTEP)
+static inline uint64_t facet_rsv_prefix(uint32_t word)
+{
+    uint64_t state = FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT | FACET_SVSTATE_STEPV;
+
+    state = FACET_PUT(state, SVSTATE_VLM1, FACET_GET(word, FIELD_SVP_ONE_VLSTEP_VL));
+    state = FACET_PUT(state, SVSTATE_SSTEP, FACET_GET(word, FIELD_SVP_ONE_VLSTEP_SSTEP));
+    return FACET_PUT(state, SVSTATE_DSTEP, FACET_GET(word, FIELD_SVP_ONE_VLSTEP_DSTEP));
+}
+
 /* Takes the snapshot. Fails with an illegal instruction for a bank that the machine lacks. */
 struct facet_trap facet_lanes_begin(struct facet_hart *h,
                                     const struct facet_insn *in,

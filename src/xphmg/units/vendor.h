@@ -23,6 +23,10 @@ struct facet_trap facet_rsv_repeat(struct facet_hart *h, const struct facet_insn
  * its end: it neither waits nor is left half-way (part.h), nor asks for the time. */
 bool facet_vendor_prompt(const struct facet_insn *in);
 
+/* RT.BBOX or RT.TRI in its usual form, from beginning to end: true when nothing is left to do, else
+ * nothing was done. */
+bool facet_xphmg_rt_at_once(struct facet_hart *h, const struct facet_insn *in);
+
 /* Any vendor row. */
 struct facet_trap facet_vendor_execute(struct facet_hart *h, const struct facet_insn *in);
 

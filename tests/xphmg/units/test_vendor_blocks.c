@@ -55,13 +55,23 @@ static const struct {
     {"lanes behind their prefix",
      "li s3, 12\n li x8, 5\n li x9, 6\n svsetvl x0, 4\n"
      "1: svon.one\n nop\n add x20, x8, x9\n svon.one\n fence\n svon.one\n add x20, x20, x8\n"
-     "svp.one.vlstep 2, 1, 1\n pmset 1\n mul x24, x20, x9\n svon.blk 3\n add x20, x20, x9\n"
+     "svp.one.vlstep 2, 1, 1\n pmset 1\n mul x24, x20, x9\n svp.one.vlstep 2, 1, 1\n add x20, x8, "
+     "x9\n svon.blk 3\n add x20, x20, x9\n"
      "csrr x28, SVSTATE\n svend\n addi s3, s3, -1\n bnez s3, 1b\n"},
     {"code that a store of XMEM writes",
      "la s2, 2f\n lw s4, 0(s2)\n la t0, 4f\n lw s5, 0(t0)\n li s3, 8\n"
      "1: addi s6, s6, 1\n xmem.stg.w s5, (s2)\n addi s6, s6, 1\n"
      "2: addi s7, s7, 1\n xmem.stg.w s4, (s2)\n addi s3, s3, -1\n bnez s3, 1b\n j 3f\n"
      "4: addi s7, s7, 100\n 3: nop\n"},
+    {"aims with bits that do not exist, lanes for one instruction and for more",
+     "li s3, 9\n li t1, 0x4000\n add t1, t1, s0\n addi t2, t1, 0\n li t3, 0x1000\n add t3, t3, s0\n"
+     "li t4, 0x40400000\n sw t4, 12(t3)\n addi t1, t1, 0x80\n li t4, 0x4200\n add t4, t4, s0\n"
+     "sd t4, 8(t1)\n"
+     "1: ori t4, t2, 0x20\n csrw RTNODE, t4\n svp.one.vlstep 4, 0, 1\n rt.bbox a2, t3, 1\n"
+     "csrr s4, RTNODE\n add s5, s5, s4\n csrw RTTRI, t1\n svp.one.vlstep 2, 0, 1\n rt.tri a2, t3\n"
+     "svon.blk 3\n rt.tri a2, t3\n rt.bbox a2, t3, 1\n add s6, s6, a2\n csrr s7, SVSTATE\n"
+     "svp.one.vlstep 4, 0, 1\n csrw RTNODE, t2\n rt.bbox a2, t3, 1\n csrr s8, RTSTAT\n"
+     "rt.tri a2, t3, 1\n addi s3, s3, -1\n bnez s3, 1b\n"},
     {"a ray and a box, policy and flags",
      "li s3, 9\n addi t0, s0, 0x700\n addi t0, t0, 0x700\n li t1, 0x4000\n add t1, t1, s0\n"
      "slli t2, t1, 3\n li t3, 0x1000\n add t3, t3, s0\n csrw RTNODE, t2\n"
