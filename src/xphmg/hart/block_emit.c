@@ -261,22 +261,44 @@ static uint64_t lost(const struct emitter *e, unsigned i)
     return is_known(kind) && facet_block_jumps ? all : ~UINT64_C(0);
 }
 
+/* The store is not aligned; RAX is its offset. One that crosses a line needs the second one, too,
+ * to be unknown to the cache, and may reach a second page. */
+static void emit_across(struct emitter *e, const struct stub *stub)
+{
+    const int32_t last = FACET_CODE_LINE_BYTES - (int32_t)stub->bytes;
+    const struct facet_x86_operand offset = facet_x86_in(FACET_RCX);
+    size_t known;
+
+    facet_x86_op(&e->x, 4, 0x8B, FACET_RCX, facet_x86_in(FACET_RAX));
+    facet_x86_immediate(&e->x, 4, FACET_AND, offset, FACET_CODE_LINE_BYTES - 1);
+    facet_x86_immediate(&e->x, 4, FACET_CMP, offset, last);
+    facet_x86_land(&e->x, facet_x86_jump_if(&e->x, FACET_IF_ABOVE ^ 1), stub->back);
+    facet_x86_move(&e->x, FACET_RCX, FACET_RAX);
+    facet_x86_op(&e->x, 8, 0xC1, DIGIT_SHR, offset);
+    facet_x86_byte(&e->x, FACET_CODE_LINE_BITS);
+    facet_x86_load(&e->x, FACET_RDI, in_memory(LINES));
+    facet_x86_op(&e->x, 4, 0x80, FACET_CMP, facet_x86_indexed(FACET_RDI, FACET_RCX, 0, 1));
+    facet_x86_byte(&e->x, 0);
+    known = facet_x86_jump_if(&e->x, FACET_IF_NOT_EQUAL);
+    facet_x86_op(&e->x, 8, 0x8D, FACET_RCX, facet_x86_at(FACET_RAX, (int32_t)stub->bytes - 1));
+    facet_x86_op(&e->x, 8, 0xC1, DIGIT_SHR, offset);
+    facet_x86_byte(&e->x, FACET_MEM_PAGE_BITS);
+    facet_x86_load(&e->x, FACET_RDI, in_memory(PAGES));
+    facet_x86_op(&e->x, 4, 0xC6, 0, facet_x86_indexed(FACET_RDI, FACET_RCX, 0, 0));
+    facet_x86_byte(&e->x, FACET_MEM_DIRTY_ALL);
+    facet_x86_land(&e->x, facet_x86_jump(&e->x), stub->back);
+    facet_x86_land(&e->x, known, e->x.used);
+    store_all(e, stub->dirty);
+    leave_before(e, stub->op);
+}
+
 static void emit_stub(struct emitter *e, struct stub *stub)
 {
     land_here(e, stub);
     switch (stub->what) {
-    case LINE: { /* the store is not aligned: RAX is its offset */
-        const int32_t last = FACET_CODE_LINE_BYTES - (int32_t)stub->bytes;
-
-        facet_x86_op(&e->x, 4, 0x8B, FACET_RCX, facet_x86_in(FACET_RAX));
-        facet_x86_immediate(
-            &e->x, 4, FACET_AND, facet_x86_in(FACET_RCX), FACET_CODE_LINE_BYTES - 1);
-        facet_x86_immediate(&e->x, 4, FACET_CMP, facet_x86_in(FACET_RCX), last);
-        facet_x86_land(&e->x, facet_x86_jump_if(&e->x, FACET_IF_ABOVE ^ 1), stub->back);
-        store_all(e, stub->dirty);
-        leave_before(e, stub->op);
+    case LINE:
+        emit_across(e, stub);
         break;
-    }
     case LEAVE:
         store_all(e, stub->dirty);
         leave_before(e, stub->op);

@@ -30,7 +30,7 @@ enum { DIGIT_ROL, DIGIT_ROR, DIGIT_SHL = 4, DIGIT_SHR = 5, DIGIT_SAR = 7 };
 struct stub {
     enum {
         LEAVE,     /* in front of the operation */
-        LINE,      /* the same, unless a store that is not aligned stays in its line */
+        LINE,      /* the same, unless a store that is not aligned may be done after all */
         LINK,      /* through the link of the operation */
         INDIRECT,  /* to the address in RAX */
         OPERATION, /* the operation does it */

@@ -760,6 +760,45 @@ TEST_EACH_HEAT(lines_with_code_or_a_watch_leave_stores_to_the_plain_executor)
     bench_free(&b);
 }
 
+/* A store across a line, and here across a page: whoever does it, both pages are marked, and a
+ * watch on the second line leaves it to step.c. */
+TEST_EACH_HEAT(a_store_across_lines_is_one_in_both)
+{
+    const uint64_t edge = BASE + 2 * FACET_MEM_PAGE_BYTES;
+    uint8_t *code = NULL, *pages;
+    size_t size = 0;
+    struct bench b;
+
+    bench_make(&b, BASE, heat);
+    pages = b.hart.ram.pages;
+    if (assemble("sd x6, 0(x5)\necall\n", &code, &size)) {
+        (void)facet_mem_poke(b.mem, BASE, code, size);
+        for (uint64_t before = 1; before < 8; before++) {
+            const uint64_t value = harness_random();
+            uint64_t found = 0;
+
+            b.hart.x[5] = edge - before;
+            b.hart.x[6] = value;
+            b.hart.pc = BASE;
+            b.hart.retired = 0;
+            facet_block_cache_watch(b.cache, 1, edge);
+            CHECK_EQ(facet_block_run(b.cache, &b.hart, 100), FACET_BLOCK_STEP);
+            CHECK_EQ(b.hart.retired, 0);
+            facet_block_cache_watch(b.cache, 1, 0);
+            pages[1] = pages[2] = 0;
+            CHECK_EQ(facet_block_run(b.cache, &b.hart, 100), FACET_BLOCK_STEP);
+            if (b.hart.retired == 0) { /* only host code does it by itself */
+                (void)facet_hart_step(&b.hart);
+            }
+            CHECK_EQ(b.hart.pc, BASE + 4);
+            CHECK(facet_window_load(&b.hart.ram, edge - before, 8, &found) && found == value);
+            CHECK(pages[1] != 0 && pages[2] != 0);
+        }
+    }
+    free(code);
+    bench_free(&b);
+}
+
 /* A trace that followed a call expects to come back behind it; a function may decide otherwise. */
 TEST_EACH_HEAT(a_function_that_returns_elsewhere_is_followed_there)
 {
