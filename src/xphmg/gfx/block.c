@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { LITTLE_ENDIAN_HOST = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
+
 static uint64_t block_start(const struct facet_xphmg_gfx_run *r)
 {
     return r->r.address + (uint64_t)r->first * r->vl * r->port.container.bytes;
@@ -31,24 +33,13 @@ static uint32_t result_of(const struct facet_xphmg_gfx_run *r, unsigned k, unsig
     return r->columns ? r->kept.column[k][lane] : r->kept.out[lane][k];
 }
 
-static void store_words(uint8_t *restrict to, const uint32_t *restrict from, unsigned count)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    memcpy(to, from, (size_t)4 * count);
-#else
-    for (unsigned k = 0; k < count; k++) {
-        facet_store_le32(to + (size_t)4 * k, from[k]);
-    }
-#endif
-}
-
 /* All lanes of slot k. */
 static void store_slot(const struct facet_xphmg_gfx_run *r, unsigned k, uint8_t *to)
 {
     const unsigned bytes = r->port.container.bytes;
 
-    if (r->columns && bytes == 4) {
-        store_words(to, r->kept.column[k], r->vl);
+    if (r->columns && bytes == 4 && LITTLE_ENDIAN_HOST) {
+        memcpy(to, r->kept.column[k], (size_t)4 * r->vl);
         return;
     }
     for (unsigned lane = 0; lane < r->vl; lane++) {
@@ -66,42 +57,67 @@ store_lanes(const struct facet_xphmg_gfx_run *r, unsigned k, uint8_t *to, uint64
         const unsigned lane = facet_ctz64(rest);
 
         facet_store_le(to + (size_t)lane * bytes, bytes, result_of(r, k, lane));
-        facet_hart_note_store(r->h, address + (uint64_t)lane * bytes, bytes);
+        facet_elements_stored(r->h, address + (uint64_t)lane * bytes, bytes);
     }
 }
 
-/* Elements that fill their containers, into RAM by pointer; false: the window does not take them.
- * At most four slots of 64 lanes are less than a page. */
-static bool write_plain(const struct facet_xphmg_gfx_run *r, uint64_t start, uint64_t bytes)
+/* Where results of all lanes go that fill their containers; NULL: the window does not take them. */
+static uint8_t *open_block(const struct facet_xphmg_gfx_run *r)
 {
     const struct facet_container *c = &r->port.container;
-    struct facet_hart *h = r->h;
-    const uint64_t offset = start - h->ram.base;
-    const uint64_t stride = (uint64_t)r->vl * c->bytes;
-    const bool whole = r->lanes.active == facet_bits_mask(r->vl);
 
-    if (c->nat != 8u * c->bytes || offset >= h->ram.store_span ||
-        bytes > h->ram.store_span - offset) {
+    return c->nat == 8u * c->bytes ? facet_elements_open(&r->port,
+                                                         block_start(r),
+                                                         (uint64_t)r->slots * r->vl * c->bytes)
+                                   : NULL;
+}
+
+static bool is_apart(const uint8_t *a, uint64_t bytes, const uint8_t *b, uint64_t other_bytes)
+{
+    return (uintptr_t)a + bytes <= (uintptr_t)b || (uintptr_t)b + other_bytes <= (uintptr_t)a;
+}
+
+bool facet_xphmg_gfx_open_columns(struct facet_xphmg_gfx_run *r,
+                                  const uint8_t *inputs[2],
+                                  const uint64_t sizes[2],
+                                  uint32_t *columns[4])
+{
+    const uint64_t stride = UINT64_C(4) * r->vl;
+    uint8_t *to;
+
+    if (!LITTLE_ENDIAN_HOST || r->port.container.bytes != 4 ||
+        r->lanes.active != facet_bits_mask(r->vl) || !facet_xphmg_gfx_probe_block(r)) {
         return false;
     }
-    FACET_FAST_WAY(MEM_WINDOW);
-    for (unsigned k = 0; k < r->slots; k++) {
-        uint8_t *to = h->ram.bytes + offset + k * stride;
+    to = open_block(r);
+    for (unsigned k = 0; k < 2 && to != NULL; k++) {
+        to = is_apart(to, r->slots * stride, inputs[k], sizes[k]) ? to : NULL;
+    }
+    for (unsigned k = 0; to != NULL && k < r->slots; k++) {
+        columns[k] = (uint32_t *)(void *)(to + k * stride);
+    }
+    r->direct = to != NULL;
+    return r->direct;
+}
 
+/* Into RAM by pointer. */
+static bool write_plain(const struct facet_xphmg_gfx_run *r, uint64_t start, unsigned bytes)
+{
+    const uint64_t stride = (uint64_t)r->vl * r->port.container.bytes;
+    const bool whole = r->lanes.active == facet_bits_mask(r->vl);
+    uint8_t *to = open_block(r);
+
+    for (unsigned k = 0; to != NULL && k < r->slots && !r->direct; k++) {
         if (whole) {
-            store_slot(r, k, to);
+            store_slot(r, k, to + k * stride);
         } else {
-            store_lanes(r, k, to, start + k * stride);
+            store_lanes(r, k, to + k * stride, start + k * stride);
         }
     }
-    facet_window_mark(&h->ram, offset, (unsigned)bytes);
-    for (uint64_t at = 0; whole && at < bytes; at += FACET_CODE_LINE_BYTES) {
-        const uint64_t rest = bytes - at;
-
-        facet_hart_note_store(
-            h, start + at, rest < FACET_CODE_LINE_BYTES ? (unsigned)rest : FACET_CODE_LINE_BYTES);
+    if (to != NULL && whole) {
+        facet_elements_stored(r->h, start, bytes);
     }
-    return true;
+    return to != NULL;
 }
 
 void facet_xphmg_gfx_write_block(const struct facet_xphmg_gfx_run *r)
@@ -109,7 +125,7 @@ void facet_xphmg_gfx_write_block(const struct facet_xphmg_gfx_run *r)
     const struct facet_container *c = &r->port.container;
     uint64_t address = block_start(r);
 
-    if (write_plain(r, address, (uint64_t)r->slots * r->vl * c->bytes)) {
+    if (write_plain(r, address, (unsigned)r->slots * r->vl * c->bytes)) {
         return;
     }
     for (unsigned k = 0; k < r->slots; k++) {

@@ -107,7 +107,7 @@ static bool load_entry(void *context, uint64_t index, uint32_t *bits)
     struct lut_memory *m = context;
 
     m->trap =
-        facet_elements_read(&m->r->port, FACET_XPHMG_GFX_CSR(&m->r->csr, LUTBASE), index, 1, bits);
+        facet_elements_read(&m->r->port, FACET_XPHMG_GFX_CSR(m->r->csr, LUTBASE), index, 1, bits);
     return !m->trap.taken;
 }
 
@@ -169,13 +169,13 @@ unsigned facet_xphmg_gfx_color_prepare(struct facet_xphmg_gfx_run *r)
         break;
     default:
         r->lane = lut_lane;
-        r->op.lut = facet_gfx_lut_of(FACET_XPHMG_GFX_CSR(&r->csr, LUTFMT),
+        r->op.lut = facet_gfx_lut_of(FACET_XPHMG_GFX_CSR(r->csr, LUTFMT),
                                      three,
                                      FACET_XPHMG_GFX_FIELD(r, LUT1D_I) != 0,
                                      FACET_XPHMG_GFX_FIELD(r, LUT1D_C) != 0);
         r->slots = (uint8_t)facet_gfx_lut_outputs(&r->op.lut);
         off = facet_xphmg_gfx_lacks_f(r, true, false, true) ||
-              FACET_GET(FACET_XPHMG_GFX_CSR(&r->csr, LUTFMT), GFXLUTFMT_DIM) != three;
+              FACET_GET(FACET_XPHMG_GFX_CSR(r->csr, LUTFMT), GFXLUTFMT_DIM) != three;
         break;
     }
     return off ? FACET_CAUSE_ILLEGAL : 0;

@@ -82,7 +82,7 @@ static unsigned prepare_point(struct facet_xphmg_gfx_run *r)
         .side = (uint8_t)FACET_XPHMG_GFX_FIELD(r, CULL_PLANE_TT),
         .keep = FACET_XPHMG_GFX_FIELD(r, CULL_PLANE_K) != 0,
         .reject = FACET_XPHMG_GFX_FIELD(r, CULL_PLANE_Z) != 0,
-        .eps = (uint32_t)FACET_XPHMG_GFX_CSR(&r->csr, CLIP_EPS),
+        .eps = (uint32_t)FACET_XPHMG_GFX_CSR(r->csr, CLIP_EPS),
         .planes = plane ? 1 : FACET_GFX_PLANES,
     };
     return (plane && !r->plane_given &&
@@ -126,7 +126,7 @@ unsigned facet_xphmg_gfx_cull_prepare(struct facet_xphmg_gfx_run *r)
 
 static void plane_elements(const struct facet_xphmg_gfx_run *r, unsigned index, uint32_t plane[4])
 {
-    const struct facet_xphmg_gfx *csr = &r->csr;
+    const struct facet_xphmg_gfx *csr = r->csr;
     const uint64_t *const planes[] = {
         csr->pln0, csr->pln1, csr->pln2, csr->pln3, csr->pln4, csr->pln5};
 

@@ -19,7 +19,7 @@ static uint32_t pixels(uint64_t size)
 
 static uint64_t row_address(const struct facet_xphmg_gfx_run *r, uint64_t y)
 {
-    return FACET_XPHMG_GFX_CSR(&r->csr, ZBASE) + y * FACET_XPHMG_GFX_CSR(&r->csr, ZPITCH);
+    return FACET_XPHMG_GFX_CSR(r->csr, ZBASE) + y * FACET_XPHMG_GFX_CSR(r->csr, ZPITCH);
 }
 
 /* ---- pixels ------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ static struct facet_trap no_lane(struct facet_xphmg_gfx_run *r, unsigned lane, u
 
 unsigned facet_xphmg_gfx_depth_prepare(struct facet_xphmg_gfx_run *r)
 {
-    uint64_t zcfg = FACET_XPHMG_GFX_CSR(&r->csr, ZCFG), size = FACET_XPHMG_GFX_CSR(&r->csr, ZWH);
+    uint64_t zcfg = FACET_XPHMG_GFX_CSR(r->csr, ZCFG), size = FACET_XPHMG_GFX_CSR(r->csr, ZWH);
     bool test = r->in->row == FACET_XPHMG_GFX_ZTEST;
     bool write = (zcfg & FACET_GFXZCFG_WRITE_EN) != 0;
     bool early = (zcfg & FACET_GFXZCFG_EARLY_EN) != 0;
@@ -136,7 +136,7 @@ unsigned facet_xphmg_gfx_depth_prepare(struct facet_xphmg_gfx_run *r)
             (test ? FACET_XPHMG_GFX_FIELD(r, ZTEST_T) : FACET_XPHMG_GFX_FIELD(r, ZWRITE_T)) != 0,
         .bypass = test && FACET_XPHMG_GFX_FIELD(r, ZTEST_E) != 0 && !early,
         .tile_w_log2 =
-            (uint8_t)FACET_GET(FACET_XPHMG_GFX_CSR(&r->csr, HIZCFG), GFXHIZCFG_TILE_W_LOG2),
+            (uint8_t)FACET_GET(FACET_XPHMG_GFX_CSR(r->csr, HIZCFG), GFXHIZCFG_TILE_W_LOG2),
         .width = pixels(FACET_GET(size, GFXZWH_W)),
         .height = pixels(FACET_GET(size, GFXZWH_H)),
     };
@@ -246,7 +246,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 static struct facet_trap reduce_memory(struct build *b, uint32_t x, uint32_t y, uint32_t *bits)
 {
     bool bottom = b->first == 0;
-    uint64_t size = FACET_XPHMG_GFX_CSR(&b->r->csr, ZWH);
+    uint64_t size = FACET_XPHMG_GFX_CSR(b->r->csr, ZWH);
     const struct facet_gfx_level *below = bottom ? NULL : &b->level[b->first - 1];
     uint32_t width = bottom ? pixels(FACET_GET(size, GFXZWH_W)) : below->width;
     uint32_t height = bottom ? pixels(FACET_GET(size, GFXZWH_H)) : below->height;
@@ -397,7 +397,7 @@ static struct facet_trap write_levels(struct build *b)
 static void shape(struct build *b)
 {
     const struct facet_xphmg_gfx_run *r = b->r;
-    uint64_t cfg = FACET_XPHMG_GFX_CSR(&r->csr, HIZCFG), size = FACET_XPHMG_GFX_CSR(&r->csr, ZWH);
+    uint64_t cfg = FACET_XPHMG_GFX_CSR(r->csr, HIZCFG), size = FACET_XPHMG_GFX_CSR(r->csr, ZWH);
     unsigned hh = FACET_XPHMG_GFX_FIELD(r, HZ_BUILD_HH),
              levels = (unsigned)FACET_GET(cfg, GFXHIZCFG_LEVELS);
 

@@ -174,9 +174,8 @@ bool facet_xphmg_gfx_done(struct facet_xphmg_gfx_run *r)
 {
     FACET_FAST_WAY(GFX_LANES);
     r->columns = r->result == FACET_XPHMG_GFX_TO_WINDOW;
-    for (unsigned i = 0; i < r->vl; i++) {
-        r->flags[i] = r->lanes.raised;
-    }
+    r->together = true;
+    r->raised = r->lanes.raised;
     return true;
 }
 
@@ -189,7 +188,7 @@ static struct facet_trap put_lanes(struct facet_xphmg_gfx_run *r, bool write)
         return FACET_RETIRED;
     }
     if (window && !write) {
-        r->block = facet_xphmg_gfx_probe_block(r);
+        r->block = r->direct || facet_xphmg_gfx_probe_block(r);
         if (r->columns && !r->block) {
             leave_columns(r);
         }
@@ -260,7 +259,9 @@ static struct facet_trap run(struct facet_xphmg_gfx_run *r)
     bool numeric = r->result != FACET_XPHMG_GFX_TO_STREAM;
     struct facet_trap trap = compute(r, facet_lanes_fof(r->h, &r->lanes));
 
-    if (!trap.taken && numeric) {
+    if (!trap.taken && numeric && r->together) {
+        facet_prec_raise(&r->h->units.cap.prec, r->lanes.active != 0 ? r->raised : 0);
+    } else if (!trap.taken && numeric) {
         trap = facet_lanes_status(r->h, &r->lanes, r->flags);
     }
     if (!trap.taken) {
@@ -409,13 +410,15 @@ struct facet_trap facet_xphmg_gfx_execute(struct facet_hart *h, const struct fac
     }
     r.h = h;
     r.in = in;
-    r.csr = h->units.gfx;
+    r.csr = &h->units.gfx;
     r.survivors = 0;
     r.bank = 0;
     r.slots = 0;
     r.batch = NULL;
     r.stores = false;
     r.columns = false;
+    r.direct = false;
+    r.together = false;
     r.counts = false;
     switch (in->row) {
     case FACET_XPHMG_GFX_FENCE:

@@ -93,7 +93,7 @@ struct facet_xphmg_gfx_compact_op {
 struct facet_xphmg_gfx_run {
     struct facet_hart *h;
     const struct facet_insn *in;
-    struct facet_xphmg_gfx csr; /* as the instruction found it */
+    const struct facet_xphmg_gfx *csr; /* no instruction of GFX changes it */
     struct facet_lanes lanes;
     uint8_t vl; /* lanes.count before fault-only-first */
     struct facet_element_port port;
@@ -111,6 +111,9 @@ struct facet_xphmg_gfx_run {
     bool block;                   /* facet_xphmg_gfx_probe_block said yes */
     bool columns;                 /* kept.column has the results of the active lanes, not
                                      kept.out, and `actor` is not filled in */
+    bool direct;                  /* they are in window R already */
+    bool together;                /* `raised`, not `flags`: no one needs to know who raised it */
+    uint16_t raised;              /* flags that do not trap */
     uint64_t survivors;
     union {
         struct facet_xphmg_gfx_sample_op sample;
@@ -210,6 +213,12 @@ struct facet_trap facet_xphmg_gfx_write(const struct facet_xphmg_gfx_run *r, uns
  * written (false: ask lane by lane), and writing it then. */
 bool facet_xphmg_gfx_probe_block(const struct facet_xphmg_gfx_run *r);
 void facet_xphmg_gfx_write_block(const struct facet_xphmg_gfx_run *r);
+/* Whether all lanes of an instruction that cannot trap any more may put their results there at
+ * once, and where: apart from the inputs of the others. */
+bool facet_xphmg_gfx_open_columns(struct facet_xphmg_gfx_run *r,
+                                  const uint8_t *inputs[2],
+                                  const uint64_t sizes[2],
+                                  uint32_t *columns[4]);
 /* ZMODE = 1: every register that holds a result slot of the lane becomes zero. */
 void facet_xphmg_gfx_zero(const struct facet_xphmg_gfx_run *r, unsigned lane);
 

@@ -14,7 +14,7 @@ static bool gather_all(struct facet_xphmg_gfx_run *r);
 unsigned facet_xphmg_gfx_sample_prepare(struct facet_xphmg_gfx_run *r)
 {
     struct facet_xphmg_gfx_sample_op *op = &r->op.sample;
-    uint64_t cfg = FACET_XPHMG_GFX_CSR(&r->csr, CFG);
+    uint64_t cfg = FACET_XPHMG_GFX_CSR(r->csr, CFG);
     bool gather = r->in->row == FACET_XPHMG_GFX_SAMPLE_GATH;
 
     r->lane = gather ? gather_lane : sample_lane;
@@ -45,7 +45,7 @@ unsigned facet_xphmg_gfx_sample_prepare(struct facet_xphmg_gfx_run *r)
 
 bool facet_xphmg_gfx_sample_texture(struct facet_xphmg_gfx_run *r)
 {
-    const struct facet_xphmg_gfx *csr = &r->csr;
+    const struct facet_xphmg_gfx *csr = r->csr;
     const struct facet_gfx_texture_csrs state = {
         .cfg = FACET_XPHMG_GFX_CSR(csr, CFG),
         .wrap = FACET_GET(FACET_XPHMG_GFX_CSR(csr, CFG), GFXCFG_WRAP_DFLT),
@@ -220,7 +220,7 @@ static struct facet_trap gather_lane(struct facet_xphmg_gfx_run *r, unsigned lan
     }
     elements = facet_gfx_gather_begin(
         &r->numbers, texture, uv, facet_gfx_gather_count(op->taps, texture, flags), &gather, flags);
-    trap = facet_elements_read(&m.port, FACET_XPHMG_GFX_CSR(&r->csr, GATHBASE), 0, elements, table);
+    trap = facet_elements_read(&m.port, FACET_XPHMG_GFX_CSR(r->csr, GATHBASE), 0, elements, table);
     if (trap.taken) {
         return trap;
     }
@@ -254,48 +254,38 @@ struct batch {
     struct facet_gfx_sampling sampling;
     const uint8_t *texels;
     unsigned count;
-    bool whole; /* all lanes are active: results go to r->kept.column, else to `own` */
-    uint8_t lane[FACET_VLMAX]; /* not whole */
-    uint32_t u[FACET_VLMAX], v[FACET_VLMAX];
-    uint32_t own[4][FACET_VLMAX];
+    bool whole; /* all lanes are active: results go to r->kept.column or window R, else to `own` */
+    const uint32_t *u, *v;
     uint32_t *out[4];
+    uint8_t lane[FACET_VLMAX]; /* not whole */
+    uint32_t uv[2][FACET_VLMAX];
+    uint32_t own[4][FACET_VLMAX];
 };
 
-static void load_words(uint32_t *restrict to, const uint8_t *restrict from, unsigned count)
+/* u and v of all active lanes, where reading cannot fail; true: they are in RAM itself. */
+static bool read_coordinates(struct facet_xphmg_gfx_run *r, struct batch *b)
 {
-    for (unsigned k = 0; k < count; k++) {
-        to[k] = facet_load_le32(from + (size_t)4 * k);
-    }
-}
-
-/* u and v of all active lanes, where reading cannot fail. */
-static void read_coordinates(struct facet_xphmg_gfx_run *r, struct batch *b)
-{
-    b->whole = r->lanes.count == r->vl && r->lanes.active == facet_bits_mask(r->vl);
-    b->count = 0;
-    for (unsigned c = 0; c < 4; c++) {
-        b->out[c] = b->whole ? r->kept.column[c] : b->own[c];
-    }
-    if (b->whole && r->a.memory && r->port.container.bytes == 4 && r->port.container.nat == 32) {
-        const uint8_t *plain = facet_elements_ram(&r->port, r->a.address, UINT64_C(8) * r->vl);
-
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (b->whole && r->a.words != NULL) {
         b->count = r->vl;
-        load_words(b->u, plain, b->count);
-        load_words(b->v, plain + (size_t)4 * b->count, b->count);
-        return;
+        b->u = (const uint32_t *)(const void *)r->a.words;
+        b->v = b->u + r->vl;
+        return true;
     }
-    for (unsigned i = 0; i < r->lanes.count; i++) {
+#endif
+    b->u = b->uv[0];
+    b->v = b->uv[1];
+    b->count = 0;
+    for (uint64_t rest = r->lanes.active; rest != 0; rest &= rest - 1) {
+        const unsigned i = facet_ctz64(rest);
         uint32_t uv[2];
 
-        r->flags[i] = 0;
-        if (facet_lanes_active(&r->lanes, i)) {
-            (void)facet_xphmg_gfx_read(r, &r->a, i, 0, 2, uv);
-            r->actor[i] = r->port.actor;
-            b->lane[b->count] = (uint8_t)i;
-            b->u[b->count] = uv[0];
-            b->v[b->count++] = uv[1];
-        }
+        (void)facet_xphmg_gfx_read(r, &r->a, i, 0, 2, uv);
+        b->lane[b->count] = (uint8_t)i;
+        b->uv[0][b->count] = uv[0];
+        b->uv[1][b->count++] = uv[1];
     }
+    return false;
 }
 
 /* Can all lanes sample together (gfx/span.h)? The texture and the coordinates must be such that
@@ -304,6 +294,7 @@ static bool begin_batch(struct facet_xphmg_gfx_run *r, struct batch *b)
 {
     const struct facet_xphmg_gfx_sample_op *op = &r->op.sample;
     const struct facet_gfx_texture *texture = &op->texture;
+    uint64_t size;
 
     if (op->desc || op->tensor || !readable(r, &r->a, 2)) {
         return false;
@@ -314,11 +305,22 @@ static bool begin_batch(struct facet_xphmg_gfx_run *r, struct batch *b)
     if (!facet_gfx_span_fits(&r->numbers, texture, &b->sampling)) {
         return false;
     }
-    b->texels = facet_elements_ram(&r->port, texture->base, facet_gfx_span_bytes(texture));
+    size = facet_gfx_span_bytes(texture);
+    b->texels = facet_elements_ram(&r->port, texture->base, size);
     if (b->texels == NULL) {
         return false;
     }
-    read_coordinates(r, b);
+    b->whole = r->lanes.active == facet_bits_mask(r->vl);
+    for (unsigned c = 0; c < 4; c++) {
+        b->out[c] = b->whole ? r->kept.column[c] : b->own[c];
+    }
+    if (read_coordinates(r, b) &&
+        facet_prec_hits(r->lanes.exc_en, r->lanes.eff.sae, FACET_FLAGS_IEEE) == 0) {
+        const uint8_t *inputs[2] = {r->a.words, b->texels};
+        const uint64_t sizes[2] = {UINT64_C(8) * r->vl, size};
+
+        (void)facet_xphmg_gfx_open_columns(r, inputs, sizes, b->out);
+    }
     return true;
 }
 
@@ -328,14 +330,12 @@ static bool end_batch(struct facet_xphmg_gfx_run *r, const struct batch *b, unsi
     if (facet_prec_hits(r->lanes.exc_en, r->lanes.eff.sae, flags) != 0) {
         return false;
     }
-    r->columns = b->whole;
-    for (unsigned k = 0; b->whole && k < b->count; k++) {
-        r->flags[k] = (uint16_t)flags;
-    }
+    r->together = true;
+    r->raised = (uint16_t)flags;
+    r->columns = true;
     for (unsigned k = 0; !b->whole && k < b->count; k++) {
-        r->flags[b->lane[k]] = (uint16_t)flags;
         for (unsigned c = 0; c < 4; c++) {
-            r->kept.out[b->lane[k]][c] = b->own[c][k];
+            r->kept.column[c][b->lane[k]] = b->own[c][k];
         }
     }
     return true;
@@ -365,7 +365,7 @@ static bool sample_all(struct facet_xphmg_gfx_run *r)
 static bool gather_all(struct facet_xphmg_gfx_run *r)
 {
     const struct facet_xphmg_gfx_sample_op *op = &r->op.sample;
-    const uint64_t base = FACET_XPHMG_GFX_CSR(&r->csr, GATHBASE);
+    const uint64_t base = FACET_XPHMG_GFX_CSR(r->csr, GATHBASE);
     const struct facet_container *c = &r->port.container;
     uint32_t table[3 * FACET_GFX_TAPS_MAX];
     struct batch b;
@@ -378,18 +378,21 @@ static bool gather_all(struct facet_xphmg_gfx_run *r)
         return false;
     }
     (void)facet_elements_read(&r->port, base, 0, 3 * taps, table); /* plain RAM */
-    return facet_gfx_span_gather(&r->numbers,
-                                 &op->texture,
-                                 &b.sampling,
-                                 b.texels,
-                                 table,
-                                 taps,
-                                 op->weighted,
-                                 op->is_signed,
-                                 b.u,
-                                 b.v,
-                                 b.count,
-                                 b.out,
-                                 &flags) &&
-           end_batch(r, &b, flags);
+    if (!facet_gfx_span_gather(&r->numbers,
+                               &op->texture,
+                               &b.sampling,
+                               b.texels,
+                               table,
+                               taps,
+                               op->weighted,
+                               op->is_signed,
+                               b.u,
+                               b.v,
+                               b.count,
+                               b.out,
+                               &flags)) {
+        r->direct = false;
+        return false;
+    }
+    return end_batch(r, &b, flags);
 }

@@ -5,7 +5,7 @@
 
 static bool cfg_bit(const struct facet_xphmg_gfx_run *r, uint64_t bit)
 {
-    return (FACET_XPHMG_GFX_CSR(&r->csr, CFG) & bit) != 0;
+    return (FACET_XPHMG_GFX_CSR(r->csr, CFG) & bit) != 0;
 }
 
 static void place_rows(const struct facet_xphmg_gfx_run *r, struct facet_xphmg_gfx_window *w)

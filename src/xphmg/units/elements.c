@@ -133,6 +133,49 @@ struct facet_trap facet_elements_probe(const struct facet_element_port *port,
     return FACET_RETIRED;
 }
 
+uint8_t *facet_elements_open(const struct facet_element_port *port, uint64_t address, uint64_t size)
+{
+    const struct facet_hart *h = port->h;
+    const uint64_t offset = address - h->ram.base;
+
+    return facet_elements_ram(port, address, size) != NULL && offset < h->ram.store_span &&
+                   size <= h->ram.store_span - offset
+               ? h->ram.bytes + offset
+               : NULL;
+}
+
+void facet_elements_stored(struct facet_hart *h, uint64_t address, unsigned size)
+{
+    FACET_FAST_WAY(MEM_WINDOW);
+    facet_window_mark(&h->ram, address - h->ram.base, size);
+    for (unsigned at = 0; at < size; at += FACET_CODE_LINE_BYTES) {
+        const unsigned rest = size - at;
+
+        facet_hart_note_store(
+            h, address + at, rest < FACET_CODE_LINE_BYTES ? rest : FACET_CODE_LINE_BYTES);
+    }
+}
+
+/* Words of plain RAM by pointer; false: another way. */
+static bool write_words(const struct facet_element_port *port,
+                        uint64_t base,
+                        uint64_t first,
+                        unsigned count,
+                        const uint32_t *elements)
+{
+    uint8_t *to = words_of(port, base, first, count) != NULL && count <= FACET_ELEMENTS_STORED / 4
+                      ? facet_elements_open(port, base + 4 * first, UINT64_C(4) * count)
+                      : NULL;
+
+    for (unsigned i = 0; to != NULL && i < count; i++) {
+        facet_store_le32(to + (size_t)4 * i, elements[i]);
+    }
+    if (to != NULL && count != 0) {
+        facet_elements_stored(port->h, base + 4 * first, 4 * count);
+    }
+    return to != NULL;
+}
+
 struct facet_trap facet_elements_write(const struct facet_element_port *port,
                                        uint64_t base,
                                        uint64_t first,
@@ -143,8 +186,8 @@ struct facet_trap facet_elements_write(const struct facet_element_port *port,
     struct span span = span_of(port, base, first, count);
     unsigned done = 0;
 
-    for (; done < count && words_of(port, base, first, count) != NULL; done++) {
-        (void)facet_hart_store(port->h, span.address + UINT64_C(4) * done, 4, elements[done]);
+    if (write_words(port, base, first, count, elements)) {
+        return FACET_RETIRED;
     }
     for (unsigned k = 0; k < span.containers && done < count; k++) {
         uint64_t address = span.address + (uint64_t)k * c->bytes, bits = 0;

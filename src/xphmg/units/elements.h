@@ -20,6 +20,13 @@ struct facet_element_port {
 const uint8_t *
 facet_elements_ram(const struct facet_element_port *port, uint64_t address, uint64_t size);
 
+/* The same to be written to, and what has to be done once it was, at most so many bytes at a time.
+ */
+uint8_t *
+facet_elements_open(const struct facet_element_port *port, uint64_t address, uint64_t size);
+enum { FACET_ELEMENTS_STORED = 4096 };
+void facet_elements_stored(struct facet_hart *h, uint64_t address, unsigned size);
+
 /* A word of 1, 2, 4 or 8 bytes at an aligned address. */
 struct facet_trap facet_elements_load(const struct facet_element_port *port,
                                       uint64_t address,

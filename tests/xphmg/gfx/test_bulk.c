@@ -39,6 +39,7 @@ static uint32_t coordinate(void)
 
 struct scene {
     uint64_t mode, cfg, exc_en, mask, base, svstate, results, table;
+    uint64_t texels[256];
     unsigned w, h, pitch, vl, wrap, fmt;
     const char *text;
 };
@@ -65,7 +66,10 @@ static struct scene random_scene(void)
         .mask = below(2) != 0 ? UINT64_MAX : harness_random(),
         .base = TEXTURE,
         .table = below(10) == 0 ? BAD : MEM_A + 4 * below(3) + below(10) / 9,
-        .results = below(4) == 0 ? LDS + 0x1000 : MEM_R,
+        .results = below(4) == 0   ? LDS + 0x1000
+                   : below(8) == 0 ? MEM_A + 4 * below(200)
+                   : below(8) == 0 ? TEXTURE + 4 * below(200)
+                                   : MEM_R,
         .w = 1 + below(9),
         .h = 1 + below(9),
         .wrap = below(4),
@@ -132,6 +136,9 @@ static void run(struct guest *g,
     for (unsigned k = 0; k < 4 * VL; k++) {
         guest_store(g, s->results + 4 * k, 4, 0x5A5A5A5A);
     }
+    for (unsigned k = 0; k < 256; k++) {
+        guest_store(g, TEXTURE + 8 * k, 8, s->texels[k]);
+    }
     for (unsigned k = 0; k < 2 * VL; k++) {
         guest_store(g, MEM_A + 4 * k, 4, uv[k]);
     }
@@ -180,8 +187,8 @@ TEST(lanes_at_once_equal_lane_by_lane, "")
         uint32_t uv[2 * VL];
         struct outcome fast, slow;
 
-        for (unsigned k = 0; k < 2048; k += 8) {
-            guest_store(g, TEXTURE + k, 8, harness_random() * (round % 3 != 0));
+        for (unsigned k = 0; k < 256; k++) {
+            s.texels[k] = harness_random() * (round % 3 != 0);
         }
         for (unsigned k = 0; k < 2 * VL; k++) {
             uv[k] = coordinate();
