@@ -100,9 +100,67 @@ static enum facet_status check_file(const struct cli_args *args,
         status = facet_gfx12_check(&file->view, options, check, err);
         facet_progress_finish(&progress);
     }
+    options->scene = NULL;
+    options->progress = NULL;
     facet_render_bvh_input_free(&input);
     json_decref(left_out);
     return status;
+}
+
+/* One structure or image; with --json the result goes to `list`, or is printed without one. */
+static int check_one(const struct cli_args *args,
+                     const struct session_bvh *file,
+                     struct facet_gfx12_check_options *options,
+                     json_t *list)
+{
+    struct facet_gfx12_check check;
+    struct facet_error err = {0};
+    enum facet_status status = check_file(args, file, options, &check, &err);
+    int code;
+
+    if (status == FACET_OK) {
+        status = session_structures_check(file, options, &check, &err);
+    }
+    if (status != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    code = check.total[FACET_GFX12_ERROR] == 0 ? CLI_OK : CLI_NO;
+    if (!args->json) {
+        print_text(&file->view, &check);
+    } else if (list != NULL) {
+        json_t *object = check_json(&file->view, &check);
+
+        (void)json_object_set_new(object, "structure", json_integer(file->driver.chosen));
+        (void)json_array_append_new(list, object);
+    } else if (cli_print_json(args, check_json(&file->view, &check)) != CLI_OK) {
+        code = CLI_BAD;
+    }
+    facet_gfx12_check_free(&check);
+    return code;
+}
+
+/* --structure all: each as if rays started in it. */
+static int check_all(const struct cli_args *args,
+                     struct session_bvh *file,
+                     struct facet_gfx12_check_options *options)
+{
+    json_t *list = cli_json_list(args);
+    int code = CLI_OK;
+
+    for (uint32_t i = 0; i < file->driver.count && code != CLI_BAD; i++) {
+        int found;
+
+        session_driver_start(file, i);
+        if (!args->json) {
+            printf("%sstructure %" PRIu32 "\n", i != 0 ? "\n" : "", i);
+        }
+        found = check_one(args, file, options, list);
+        code = found != CLI_OK ? found : code;
+    }
+    if (args->json && cli_print_json(args, json_pack("{s:o}", "structures", list)) != CLI_OK) {
+        code = CLI_BAD;
+    }
+    return code;
 }
 
 static int run_check(const struct cli_args *args)
@@ -110,11 +168,8 @@ static int run_check(const struct cli_args *args)
     struct facet_gfx12_check_options options = {.partial = cli_given(args, "partial"),
                                                 .tolerance = FACET_GFX12_TOLERANCE};
     const char *tolerance = cli_value(args, "tolerance");
-    struct facet_gfx12_check check;
-    struct facet_error err = {0};
     struct session_bvh file;
     uint64_t limit = 100;
-    enum facet_status status;
     int code;
 
     if (tolerance != NULL && !facet_gfx12_tolerance_parse(tolerance, &options.tolerance)) {
@@ -128,27 +183,10 @@ static int run_check(const struct cli_args *args)
         session_bvh_free(&file);
         return cli_bad(args, "--scene and --aabbs are for GFX12 images");
     }
-    if (bvh_rt_is(&file)) {
-        code = bvh_rt_check(args, &file, (uint32_t)limit);
-        session_bvh_free(&file);
-        return code;
-    }
     options.max_findings = (uint32_t)limit;
-    status = check_file(args, &file, &options, &check, &err);
-    if (status == FACET_OK) {
-        status = session_structures_check(&file, &options, &check, &err);
-    }
-    if (status != FACET_OK) {
-        session_bvh_free(&file);
-        return cli_bad_error(args, &err);
-    }
-    code = check.total[FACET_GFX12_ERROR] == 0 ? CLI_OK : CLI_NO;
-    if (!args->json) {
-        print_text(&file.view, &check);
-    } else if (cli_print_json(args, check_json(&file.view, &check)) != CLI_OK) {
-        code = CLI_BAD;
-    }
-    facet_gfx12_check_free(&check);
+    code = bvh_rt_is(&file)  ? bvh_rt_check(args, &file, (uint32_t)limit)
+           : file.driver.all ? check_all(args, &file, &options)
+                             : check_one(args, &file, &options, NULL);
     session_bvh_free(&file);
     return code;
 }

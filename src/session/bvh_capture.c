@@ -39,53 +39,112 @@ struct parts {
 
 /* ---- decompression ---- */
 
-static bool
-squeeze_out(ZSTD_DStream *stream, const uint8_t *data, struct part *p, struct facet_channel *to)
+/* The child sends each compressed chunk in pieces, a length before each; a length of 0 announces
+ * what was wrong. */
+static bool send_piece(struct facet_channel *to, const uint8_t *piece, uint32_t length)
+{
+    return length == 0 || (facet_channel_write(to, &length, sizeof length) &&
+                           facet_channel_write(to, piece, length));
+}
+
+/* Exactly the announced bytes. */
+static bool send_chunk(ZSTD_DStream *stream,
+                       const uint8_t *data,
+                       const struct facet_gfx12_rdf_chunk *chunk,
+                       struct facet_channel *to)
 {
     static uint8_t piece[1 << 16];
-    ZSTD_inBuffer in = {data, (size_t)p->chunk.data_bytes, 0};
-    uint64_t left = p->chunk.full_bytes;
+    ZSTD_inBuffer in = {data, (size_t)chunk->data_bytes, 0};
+    uint64_t left = chunk->full_bytes;
+    size_t more;
 
     (void)ZSTD_initDStream(stream);
-    while (left != 0) {
-        ZSTD_outBuffer out = {piece, left < sizeof piece ? (size_t)left : sizeof piece, 0};
-        size_t more = ZSTD_decompressStream(stream, &out, &in);
+    do {
+        ZSTD_outBuffer out = {piece, sizeof piece, 0};
+        const size_t before = in.pos;
 
-        if (ZSTD_isError(more) || (out.pos == 0 && in.pos == in.size) ||
-            !facet_channel_write(to, piece, out.pos)) {
+        more = ZSTD_decompressStream(stream, &out, &in);
+        if (ZSTD_isError(more) || out.pos > left || (out.pos == 0 && in.pos == before) ||
+            !send_piece(to, piece, (uint32_t)out.pos)) {
             return false;
         }
         left -= out.pos;
-    }
-    return true;
+    } while (more != 0);
+    return left == 0;
 }
 
-/* The child sends the bytes of each compressed chunk; one that is broken ends it. */
+static void send_failure(const struct part *p, struct facet_channel *to)
+{
+    const uint32_t none = 0;
+    struct facet_error err = {0};
+
+    (void)facet_fail(&err,
+                     FACET_ERR_INPUT,
+                     p->chunk.data,
+                     "%s at offset %llu is no zstd data of %llu bytes",
+                     p->chunk.name,
+                     (unsigned long long)p->chunk.data,
+                     (unsigned long long)p->chunk.full_bytes);
+    if (facet_channel_write(to, &none, sizeof none)) {
+        (void)facet_channel_send_error(to, &err);
+    }
+}
+
 static void decompress(void *context, struct facet_channel *channel)
 {
     struct parts *parts = context;
     ZSTD_DStream *stream = ZSTD_createDStream();
-    bool good = stream != NULL;
 
-    for (uint32_t i = 0; i < parts->count && good; i++) {
-        struct part *p = &parts->list[i];
+    for (uint32_t i = 0; i < parts->count; i++) {
+        const struct part *p = &parts->list[i];
 
-        if (p->chunk.compressed) {
-            good = squeeze_out(stream, parts->file + p->chunk.data, p, channel);
+        if (p->chunk.compressed &&
+            (stream == NULL ||
+             !send_chunk(stream, parts->file + p->chunk.data, &p->chunk, channel))) {
+            send_failure(p, channel);
+            break;
         }
     }
     (void)ZSTD_freeDStream(stream);
 }
 
-static bool get_channel(void *context, void *to, size_t size)
+/* The bytes of the pieces one after another. */
+struct piece_reader {
+    struct facet_channel *channel;
+    uint32_t left; /* of the piece */
+    bool failed;   /* the child says why */
+};
+
+static bool get_bytes(void *context, void *to, size_t size)
 {
-    return facet_channel_read(context, to, size);
+    struct piece_reader *r = context;
+    uint8_t *at = to;
+
+    while (size != 0) {
+        size_t now;
+
+        if (r->left == 0) {
+            if (!facet_channel_read(r->channel, &r->left, sizeof r->left)) {
+                return false;
+            }
+            r->failed = r->left == 0;
+        }
+        now = size < r->left ? size : r->left;
+        if (now == 0 || !facet_channel_read(r->channel, at, now)) {
+            return false;
+        }
+        at += now;
+        size -= now;
+        r->left -= (uint32_t)now;
+    }
+    return true;
 }
 
 static enum facet_status
 receive(void *context, struct facet_channel *channel, struct facet_error *err)
 {
     struct parts *parts = context;
+    struct piece_reader reader = {channel, 0, false};
 
     for (uint32_t i = 0; i < parts->count; i++) {
         struct part *p = &parts->list[i];
@@ -95,17 +154,18 @@ receive(void *context, struct facet_channel *channel, struct facet_error *err)
         if (!p->chunk.compressed) {
             continue;
         }
-        status = facet_incoming_array(get_channel, channel, (size_t)p->chunk.full_bytes, &bytes);
+        status = facet_incoming_array(get_bytes, &reader, (size_t)p->chunk.full_bytes, &bytes);
+        if (reader.failed) {
+            return facet_channel_take_error(channel, err);
+        }
         if (status != FACET_OK) {
             return facet_fail(err,
                               status,
                               p->chunk.data,
-                              status == FACET_ERR_MEMORY
-                                  ? "no memory for %s of %llu bytes"
-                                  : "%s at offset %llu is no zstd data of the announced size",
+                              "%s of %llu bytes: %s",
                               p->chunk.name,
-                              (unsigned long long)(status == FACET_ERR_MEMORY ? p->chunk.full_bytes
-                                                                              : p->chunk.data));
+                              (unsigned long long)p->chunk.full_bytes,
+                              status == FACET_ERR_MEMORY ? "no memory" : "the decoder stopped");
         }
         p->own = bytes;
         p->data = bytes;

@@ -55,6 +55,11 @@ static bool choose(const struct cli_args *args, struct session_bvh *file)
     uint32_t root = file->view.root;
 
     if (wanted != NULL && strcmp(wanted, "all") == 0) {
+        if (strcmp(args->command->name, "bvh check") != 0 &&
+            strcmp(args->command->name, "bvh info") != 0) {
+            (void)cli_bad(args, "--structure all is for bvh check and info; expected a number");
+            return false;
+        }
         file->driver.all = true;
     } else if (!cli_number(args, "structure", 0, file->driver.count - 1, &number)) {
         return false;

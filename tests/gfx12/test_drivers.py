@@ -1,0 +1,362 @@
+"""`facet bvh` on what drivers write: structures of RADV, GPURT and HIPRT and captures, made by the encoders of
+dialects/, which know nothing of Facet. Rays against brute force, headers shown and judged, bytes kept, and files that
+are none of these refused by the name of what they are."""
+import json
+import math
+import os
+import struct
+import subprocess
+import tempfile
+
+from dialects import gpurt, hiprt, model, radv, rra
+from harness import add_case, case, check, check_eq, main
+
+FACET = os.environ["FACET"]
+SOURCE = os.environ["FACET_SOURCE"]
+CUBE = os.path.join(SOURCE, "examples/gfx12/cube.obj")
+
+MIXED = [model.Geometry(model.soup(16)), model.Geometry(model.grid(2), opaque=False)]
+PLAIN = [model.Geometry(model.grid(3))]
+LONG = [model.Geometry(model.soup(12, seed=5, size=2.5))]
+PLACED = [model.Instance(0, model.turn(30, 3), user_data=0, custom=7), model.Instance(1, model.identity(), user_data=1),
+          model.Instance(0, model.turn(50, -3, 1, 2, 1.5), user_data=2)]
+WHOLE = ((-8, -5, -8), (8, 6, 9))
+SINGLE = [[model.Geometry(model.soup(16) + model.grid(2))], PLAIN]  # HIPRT has one geometry for each structure
+HIGH = 0xFFFF800034000000  # canonical, as RADV's buffers are
+
+# name: (driver, capture, blases, instances)
+DIALECTS = {
+    "radv_batch": ("radv", radv.scene([MIXED, PLAIN], PLACED), [MIXED, PLAIN]),
+    "radv_pair": ("radv", radv.scene([MIXED, PLAIN], PLACED, mode="pair", infos=True), [MIXED, PLAIN]),
+    "radv_single": ("radv", radv.scene([MIXED, PLAIN], PLACED, mode="single", layout="2025"), [MIXED, PLAIN]),
+    "radv_high": ("radv", radv.scene([PLAIN, LONG], PLACED, address=HIGH & (1 << 48) - 1, layout="2025", infos=True),
+                  [PLAIN, LONG]),
+    "gpurt_batch": ("gpurt", gpurt.scene([MIXED, PLAIN], PLACED), [MIXED, PLAIN]),
+    "gpurt_single": ("gpurt", gpurt.scene([MIXED, PLAIN], PLACED, mode="single"), [MIXED, PLAIN]),
+    "gpurt_rebraid": ("gpurt", gpurt.scene([MIXED, PLAIN], PLACED, rebraid=True), [MIXED, PLAIN]),
+    "gpurt_split": ("gpurt", gpurt.scene([LONG, PLAIN], PLACED, rebraid=True, split=True), [LONG, PLAIN]),
+    "hiprt": ("hiprt", hiprt.scene(SINGLE, PLACED), SINGLE),
+    "hiprt_split": ("hiprt", hiprt.scene([LONG, PLAIN], PLACED, split=True), [LONG, PLAIN]),
+}
+
+
+def facet(*words):
+    return subprocess.run([FACET, "bvh", *map(str, words)], capture_output=True, text=True, timeout=600)
+
+
+def words_of(capture, folder):
+    return [word for text in capture.write(folder) for word in ("--segment", text)]
+
+
+def write(folder, name, data):
+    path = os.path.join(folder, name)
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+def hits_of(folder, rays, *words):
+    """(t, geometry, primitive, user data) or None for each ray."""
+    source, target = write(folder, "rays.bin", b"".join(struct.pack("<8f", *r) for r in rays)), folder + "/hits.bin"
+    result = facet("trace", *words, "--rays", source, "-o", target)
+    check_eq(result.returncode, 0, "exit code of trace (%s)" % result.stderr)
+    with open(target, "rb") as file:
+        data = file.read()
+    out = []
+    for i in range(len(rays)):
+        t, _, _, primitive, geometry, user, _, _ = struct.unpack_from("<3f5I", data, 32 * i)
+        out.append(None if primitive == model.NONE else (t, geometry, primitive, user))
+    return out
+
+
+def agrees(world, rays, hits, what):
+    wrong = [i for i, ray in enumerate(rays) if not model.closest(world, ray, hits[i])]
+    check(not wrong, "%s: %d of %d rays differ from brute force, first %r: %r" % (
+        what, len(wrong), len(rays), wrong and rays[wrong[0]], wrong and (hits[wrong[0]], world.hits(rays[wrong[0]])[:3])))
+    check(sum(h is not None for h in hits) > len(rays) // 50, what + ": hits")
+
+
+def rays_equal_brute_force(name):
+    driver, capture, blases = DIALECTS[name]
+    rays = model.rays(10000 if name in ("radv_batch", "gpurt_rebraid", "hiprt") else 2500, WHOLE)
+    with tempfile.TemporaryDirectory() as folder:
+        words = words_of(capture, folder)
+        hits = hits_of(folder, rays, *words, "--driver", driver)
+        agrees(model.World(blases, PLACED), rays, hits, name)
+        check_eq(hits_of(folder, rays[:500], *words, "--driver", "auto", "--plain"), hits[:500], "plain")
+
+
+def no_false_error(name):
+    driver, capture, _ = DIALECTS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        result = facet("check", *words_of(capture, folder), "--driver", driver, "--json")
+        found = json.loads(result.stdout)
+        check_eq([f for f in found["findings"] if f["severity"] == "error"], [], name)
+        check_eq([f for f in found["findings"] if "V32" <= f["rule"] <= "V39"], [], name + ": rules about headers")
+        check_eq(result.returncode, 0, "exit code")
+
+
+for _name, _row in DIALECTS.items():
+    _id = {"radv": "G12-272", "gpurt": "G12-273", "hiprt": "G12-274"}[_row[0]]
+    add_case("rays_" + _name, lambda name=_name: rays_equal_brute_force(name), _id)
+    add_case("check_" + _name, lambda name=_name: no_false_error(name), _id)
+
+
+@case("G12-272 G12-273 G12-274")
+def structures_alone_are_read_and_their_bytes_kept():
+    """A BLAS without its TLAS, and the TLAS alone with --partial; dump --json | encode gives the very file."""
+    for name, (driver, capture, _) in DIALECTS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            capture.write(folder)
+            for segment in capture.segments:
+                path = os.path.join(folder, segment.name)
+                top = segment is capture.segments[0]
+                result = facet("check", path, "--driver", driver, *(["--partial"] if top else []))
+                check_eq(result.returncode, 0, "%s %s: %s" % (name, segment.name, result.stdout))
+                text = facet("dump", path, "--driver", driver, "--json").stdout
+                encoded = os.path.join(folder, "encoded")
+                check_eq(facet("encode", write(folder, "dump.json", text.encode()), "-o", encoded).returncode, 0, name)
+                with open(encoded, "rb") as file:
+                    check(file.read() == segment.data, "%s %s: dump and encode change bytes" % (name, segment.name))
+
+
+@case("G12-272 G12-273 G12-274")
+def info_shows_the_header():
+    expected = {"radv": {"bvh_offset": "0xc0", "geometry_type": 2, "instance_count": 3},
+                "gpurt": {"numPrimitives": 3, "rtIpLevel": 6, "offsets.internalNodes": "0x80"},
+                "hiprt": {"m_primCount": 3, "m_rtip": 31, "m_boxNodeCount": 1}}
+    for name in ("radv_batch", "gpurt_batch", "hiprt"):
+        driver, capture, _ = DIALECTS[name]
+        with tempfile.TemporaryDirectory() as folder:
+            words = words_of(capture, folder)
+            told = json.loads(facet("info", *words, "--driver", "auto", "--json").stdout)
+            check_eq((told["driver"], told["structure"], len(told["structures"])), (driver, 0, 3), name)
+            top = told["structures"][0]
+            check_eq((top["kind"], top["address"], int(top["root"], 16)), ("TLAS", hex(capture.base), capture.root), name)
+            for field, value in expected[driver].items():
+                check_eq(top["header"][field], value, "%s: %s" % (name, field))
+            text = facet("info", *words, "--driver", driver).stdout
+            check("driver              " + driver in text and "*     0  TLAS" in text, text)
+            for field in expected[driver]:
+                check("\n  " + field in text, "%s: %s in the text" % (name, field))
+            inner = json.loads(facet("info", *words, "--driver", driver, "--structure", 1, "--json").stdout)
+            check_eq((inner["structure"], inner["instance_nodes"]), (1, 0), "a BLAS chosen")
+
+
+@case("G12-272")
+def auto_says_what_it_took():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (driver, capture, _) in DIALECTS.items():
+            result = facet("info", *words_of(capture, folder), "--driver", "auto")
+            check("taken for %s: " % driver in result.stderr, name + ": " + result.stderr)
+        image = os.path.join(folder, "cube.gfx12")
+        facet("build", CUBE, "-o", image)
+        result = facet("info", image, "--driver", "auto")
+        check_eq(result.returncode, 0, "an image without a header")
+        check("taken for an image without one" in result.stderr, result.stderr)
+        check_eq(result.stdout, facet("info", image).stdout, "the image stays what it is")
+        check_eq(facet("info", image).stderr, "", "no word about an image without a header")
+        for driver in ("radv", "gpurt", "hiprt"):
+            result = facet("info", image, "--driver", driver)
+            check_eq(result.returncode, 2, driver)
+            check("no structure of " + driver in result.stderr, result.stderr)
+        blas = os.path.join(folder, "blas0.bin")
+        write(folder, "blas0.bin", DIALECTS["radv_batch"][1].segments[1].data)
+        check("--driver radv reads it" in facet("info", blas).stderr, "a hint without --driver")
+
+
+@case("G12-273")
+def a_gpurt_buffer_may_begin_with_its_header():
+    capture = DIALECTS["gpurt_batch"][1]
+    cut = model.Capture([model.Segment(s.address + gpurt.METADATA_BYTES, s.data[gpurt.METADATA_BYTES:], s.name)
+                         for s in capture.segments], capture.base, capture.root)
+    rays = model.rays(300, WHOLE)
+    with tempfile.TemporaryDirectory() as folder:
+        whole = hits_of(folder, rays, *words_of(capture, folder), "--driver", "gpurt")
+        check_eq(hits_of(folder, rays, *words_of(cut, folder), "--driver", "gpurt"), whole, "without metadata")
+        check(any(whole), "hits")
+
+
+def damaged(name, segment, at, form, change):
+    """The capture with one field of one segment changed."""
+    driver, capture, _ = DIALECTS[name]
+    segments = list(capture.segments)
+    data = bytearray(segments[segment].data)
+    struct.pack_into(form, data, at, change(struct.unpack_from(form, data, at)[0]))
+    segments[segment] = model.Segment(segments[segment].address, bytes(data), segments[segment].name)
+    return driver, model.Capture(segments, capture.base, capture.root)
+
+
+def metadata(offset):
+    return gpurt.METADATA_BYTES + offset
+
+
+def instance_of(name):
+    """Offset of an instance node in the TLAS: behind the only box."""
+    return struct.unpack_from("<I", DIALECTS[name][1].segments[0].data, 0)[0] + 128
+
+
+@case("G12-276 G12-277 G12-278 G12-279 G12-280 G12-281 G12-282 G12-283")
+def wrong_headers_are_found():
+    infos = radv.HEADER_BYTES["2026"]
+    cases = [
+        ("V32", "gpurt_batch", 1, metadata(40), "<I", lambda v: 64),
+        ("V32", "gpurt_batch", 1, metadata(36), "<I", lambda v: 1 << 30),
+        ("V32", "hiprt", 1, 0, "<Q", lambda v: v + 128),
+        ("V33", "gpurt_batch", 1, metadata(12), "<I", lambda v: v - 1),
+        ("V33", "gpurt_batch", 1, metadata(48), "<I", lambda v: v - 1),
+        ("V33", "gpurt_batch", 1, metadata(56), "<I", lambda v: 1),
+        ("V33", "gpurt_batch", 1, metadata(16), "<I", lambda v: v + 1),
+        ("V33", "radv_batch", 1, 104, "<Q", lambda v: v - 1),
+        ("V33", "radv_batch", 0, 104, "<Q", lambda v: 2),
+        ("V34", "radv_batch", 1, 20, "<f", lambda v: v - 0.5),
+        ("V34", "gpurt_batch", 1, metadata(80), "<f", lambda v: v + 0.5),
+        ("V35", "radv_batch", 1, 92, "<I", lambda v: 1),
+        ("V35", "radv_pair", 1, infos, "<I", lambda v: v - 1),
+        ("V35", "gpurt_batch", 1, metadata(24), "<I", lambda v: 1),
+        ("V36", "radv_batch", 0, instance_of("radv_batch") + 48, "<Q", lambda v: v + 8),
+        ("V37", "radv_batch", 1, 48, "<Q", lambda v: v + 4096),
+        ("V38", "radv_batch", 1, 88, "<I", lambda v: 1),
+        ("V38", "gpurt_batch", 1, metadata(0), "<I", lambda v: v ^ 1),
+        ("V39", "radv_batch", 0, instance_of("radv_batch") + 128 + 12, "<f", lambda v: v + 1),
+        ("V39", "radv_batch", 0, instance_of("radv_batch") + 128 + 52, "<I", lambda v: 9),
+        ("V39", "radv_batch", 0, instance_of("radv_batch") + 128 + 56, "<I", lambda v: v + 64),
+        ("V39", "gpurt_batch", 0, metadata(128 + 128 + 3 * 128 + 16), "<f", lambda v: v + 1),
+    ]
+    for rule, name, segment, at, form, change in cases:
+        driver, capture = damaged(name, segment, at, form, change)
+        with tempfile.TemporaryDirectory() as folder:
+            result = facet("check", *words_of(capture, folder), "--driver", driver, "--json", "--max", 1000)
+            found = json.loads(result.stdout)["findings"]
+            mine = [f for f in found if f["rule"] == rule]
+            what = "%s of %s at %d" % (rule, name, at)
+            check(mine, "%s not found: %r" % (what, [f["rule"] for f in found]))
+            check_eq(result.returncode, 0 if rule in ("V37", "V39") and all(f["severity"] != "error" for f in found) else 1,
+                     what)
+            check(all(f["severity"] == ("warning" if rule in ("V37", "V39") else "error") for f in mine), what)
+
+
+@case("G12-275")
+def captures_give_the_hits_of_their_buffers():
+    rays = model.rays(400, WHOLE)
+    for name in ("gpurt_batch", "gpurt_rebraid"):
+        capture = DIALECTS[name][1]
+        with tempfile.TemporaryDirectory() as folder:
+            expected = hits_of(folder, rays, *words_of(capture, folder), "--driver", "gpurt")
+            for compress, short in ((False, False), (True, False), (False, True), (True, True)):
+                path = write(folder, "x.rra", rra.capture(capture, compress=compress, short=short))
+                what = "%s, compressed %s, short %s" % (name, compress, short)
+                check_eq(hits_of(folder, rays, path), expected, what)
+                result = facet("check", path, "--json")
+                check_eq(result.returncode, 0, what + ": " + result.stdout)
+                told = json.loads(facet("info", path, "--json").stdout)
+                check_eq([s["kind"] for s in told["structures"]], ["TLAS", "BLAS", "BLAS"], what)
+                check_eq([s["address"] for s in told["structures"]],
+                         [hex(s.address + gpurt.METADATA_BYTES) for s in capture.segments], what)
+                check_eq([told["structures"][1]["triangles"], told["structures"][0]["instances"]], [24, 3], what)
+            one = facet("check", path, "--structure", 2)
+            check_eq(one.returncode, 0, "one structure: " + one.stdout)
+            every = json.loads(facet("check", path, "--structure", "all", "--json").stdout)["structures"]
+            check_eq([(s["structure"], s["errors"]) for s in every], [(0, 0), (1, 0), (2, 0)], "all structures")
+            for word in ("3", "-1", "x"):
+                check_eq(facet("check", path, "--structure", word).returncode, 2, "--structure " + word)
+            check_eq(facet("dump", path, "--structure", "all").returncode, 2, "all of them in a dump")
+
+
+@case("G12-275")
+def broken_captures_are_refused():
+    scene = DIALECTS["gpurt_batch"][1]
+    good = rra.capture(scene)
+    packed = rra.capture(scene, compress=True)
+    index, = struct.unpack_from("<q", good, 16)
+
+    def patched(data, at, form, value):
+        out = bytearray(data)
+        struct.pack_into(form, out, at, value)
+        return bytes(out)
+    entry = index + 2 * 64  # the first structure
+    cases = [
+        (rra.capture(scene, rtip=3), "RTIP 2.0"),
+        (rra.capture(scene, rtip=2), "RTIP 1.1"),
+        (rra.capture(scene, rtip=4), "RTIP 3.0"),
+        (rra.container(rra.information()), "RDF container of something else"),
+        (rra.container([]), "RDF container of something else"),
+        (good[:40], "index"),
+        (patched(good, 8, "<I", 2), "RDF version 2"),
+        (patched(good, 16, "<q", len(good)), "index"),
+        (patched(good, 24, "<q", -64), "index"),
+        (patched(good, entry + 16, "<B", 9), "compression 9"),
+        (patched(good, entry + 40, "<q", 1 << 40), "does not lie inside the file"),
+        (patched(good, entry + 32, "<q", 20), "expected 28"),
+        (patched(packed, struct.unpack_from("<q", packed, 16)[0] + 2 * 64 + 56, "<q", 1 << 20), "zstd"),
+        (patched(good, entry + 16, "<B", 1), "expected 76 to 128 inside"),
+        (patched(patched(good, entry + 16, "<B", 1), entry + 56, "<q", 4096), "zstd"),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        for data, word in cases:
+            path = write(folder, "x.rra", data)
+            for command in ("info", "check", "dump"):
+                result = facet(command, path)
+                check_eq((result.returncode, result.stdout), (2, ""), "%s of a capture (%s)" % (command, word))
+                check(word in result.stderr and "x.rra" in result.stderr, "expected %s in: %s" % (word, result.stderr))
+
+
+@case()
+def structures_at_one_address_are_told():
+    scene = DIALECTS["gpurt_batch"][1]
+    twice = model.Capture(scene.segments + [scene.segments[1]], scene.base, scene.root)
+    with tempfile.TemporaryDirectory() as folder:
+        result = facet("info", write(folder, "x.rra", rra.capture(twice)), "--json")
+        check_eq((result.returncode, json.loads(result.stdout)["left_out"]), (0, 1), "left out")
+        check("1 structure left out" in result.stderr, result.stderr)
+
+
+@case()
+def files_that_are_no_images_are_refused_by_name():
+    lfs = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    cases = [(b"hello\nworld\n", "notes.gfx12", "text"), (b"\x7fELF\2\1\1" + bytes(200), "a.out", "ELF"),
+             (b"\x89PNG\r\n\x1a\n" + bytes(200), "p.png", "PNG"), (b"\xff\xd8\xff\xe0" + bytes(200), "p.jpg", "JPEG"),
+             (b"PK\3\4" + bytes(200), "z.zip", "ZIP"), (lfs, "x.rra", "LFS"), (b'{"a": 1}', "x.json", "JSON"),
+             (b"AMD_RDF " + bytes(200), "x.rra", "RDF version 0")]
+    with tempfile.TemporaryDirectory() as folder:
+        for data, name, word in cases:
+            path = write(folder, name, data)
+            for words in (["check", path], ["info", path], ["dump", path], ["info", path, "--driver", "auto"],
+                          ["why", path, "--ray", "0 0 0 0 0 1"], ["diff", path, path]):
+                result = facet(*words)
+                check_eq((result.returncode, result.stdout), (2, ""), " ".join(words[:1]) + " " + name)
+                check(word in result.stderr, "%s of %s: %s" % (words[0], name, result.stderr))
+
+
+@case()
+def scenes_are_built_on_the_fly_where_that_makes_sense():
+    ray = "-1 0.25 0.5 1 0.25 0.125"
+    with tempfile.TemporaryDirectory() as folder:
+        image = os.path.join(folder, "cube.gfx12")
+        check_eq(facet("build", CUBE, "-o", image).returncode, 0, "build")
+        for words in (["info"], ["why", "--ray", ray, "--json"]):
+            made, built = facet(words[0], CUBE, *words[1:]), facet(words[0], image, *words[1:])
+            check_eq(made.stdout, built.stdout, words[0])
+            check("is a scene; its image is that of facet bvh build" in made.stderr, made.stderr)
+        rays = [(-1, .25, .5, 0, 1, .25, .125, math.inf)]
+        check_eq(hits_of(folder, rays, CUBE), hits_of(folder, rays, image), "trace")
+        for command in ("check", "dump"):
+            result = facet(command, CUBE)
+            check_eq(result.returncode, 2, command)
+            check("build it first: facet bvh build" in result.stderr, result.stderr)
+
+
+@case()
+def options_that_do_not_fit():
+    with tempfile.TemporaryDirectory() as folder:
+        image = os.path.join(folder, "cube.gfx12")
+        facet("build", CUBE, "-o", image)
+        for words in (["--driver", "amdvlk"], ["--structure", "0"]):
+            check_eq(facet("info", image, *words).returncode, 2, " ".join(words))
+        segments = words_of(DIALECTS["hiprt"][1], folder)
+        result = facet("update", *segments, "--driver", "hiprt", "--scene", CUBE, "-o", os.path.join(folder, "out"))
+        check_eq(result.returncode, 2, "update of HIPRT")
+        check("cannot be written" in result.stderr, result.stderr)
+
+
+main("drivers")
