@@ -208,9 +208,8 @@ static const struct cli_option check_options[] = {
 const struct cli_command cli_cmd_bvh_check = {
     .name = "bvh check",
     .summary = "validate a BVH image",
-    .usage = "facet bvh check [IMAGE] [--segment FILE@ADDR] [--base ADDR] [--root NODE] "
-             ""
-             "[--scene FILE] [--partial] [--tolerance N] [--json]",
+    .usage = "facet bvh check [IMAGE] [--segment FILE@ADDR] [--driver NAME] [--structure N|all] "
+             "[--base ADDR] [--root NODE] [--scene FILE] [--partial] [--tolerance N] [--json]",
     .details =
         "Checks every rule of section 13 of spec/gfx12-semantics.md on any bytes: types, offsets "
         "and counts, boxes that do not contain what is below them, broken culling flags and "
@@ -231,16 +230,18 @@ const struct cli_command cli_cmd_bvh_check = {
         "keeps numbers of its own. Without a scene, names (geometry and primitive index) that "
         "occur "
         "with different corners, or are missing, are reported.\n\n"
-        "Images of the RADV and GPURT drivers are accepted; a raw dump of a driver's buffer is "
-        "read with --base (the address of its first byte) and --root (the ID of its root), several "
-        "with --segment.\n\n"
+        "Structures of RADV, GPURT and HIPRT are read with --driver, each buffer as IMAGE or "
+        "--segment: headers are checked too (V32 to V39). A capture (.rra) needs no option; "
+        "--structure chooses one of its structures, or all. What has no header is read with --base "
+        "(the address of its first byte) and --root (the ID of its root).\n\n"
         "BVH images of XPHMG_RT are recognized by their header and checked against the rules of "
         "docs/rt-images.md.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh check cube.gfx12\n"
                 "facet bvh check cube.gfx12 --scene examples/gfx12/cube.obj\n"
                 "facet bvh check cube.gfx12 --tolerance 2steps\n"
-                "facet bvh check cube.gfx12 --json",
+                "facet bvh check cube.gfx12 --json\n"
+                "facet bvh check examples/gfx12/two.rra",
     .options = check_options,
     .has_json = true,
     .run = run_check,

@@ -128,16 +128,21 @@ static const struct cli_option info_options[] = {
 const struct cli_command cli_cmd_bvh_info = {
     .name = "bvh info",
     .summary = "show statistics of a BVH image",
-    .usage = "facet bvh info [IMAGE] [--segment FILE@ADDR] [--base ADDR] [--root NODE] [--json]",
+    .usage = "facet bvh info [IMAGE] [--segment FILE@ADDR] [--driver NAME] [--structure N|all] "
+             "[--base ADDR] [--root NODE] [--json]",
     .details =
         "Counts nodes, children, pairs, vertices and bits of everything that can be reached from "
         "the root, with histograms. The SAH cost is the expected number of intersect instructions "
         "for a random line through the root's box: each visit of a box node, of an instance and "
         "of a pair counts one, weighed by the area of its box.\n\n"
+        "Structures of drivers (--driver) and captures (.rra) are listed first, with the header "
+        "of the one that rays start in. A scene is built with the defaults of `facet bvh build`, "
+        "and that is said.\n\n"
         "Broken links are not followed; `facet bvh check` reports them. BVH images of XPHMG_RT "
         "are recognized by their header.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
-                "facet bvh info cube.gfx12",
+                "facet bvh info cube.gfx12\n"
+                "facet bvh info examples/gfx12/two.rra",
     .options = info_options,
     .has_json = true,
     .run = run_info,

@@ -347,6 +347,19 @@ def scenes_are_built_on_the_fly_where_that_makes_sense():
 
 
 @case()
+def the_examples_are_what_the_encoders_write():
+    blases = [[model.Geometry(model.grid(3)), model.Geometry(model.soup(3), opaque=False)]]
+    placed = [model.Instance(0, model.move(2, 0, 0)), model.Instance(0, model.turn(90, -4), user_data=1)]
+    driver = radv.scene(blases, placed[:1], address=0x7F1200000000)
+    for name, data in (("radv-tlas.bin", driver.segments[0].data), ("radv-blas.bin", driver.segments[1].data),
+                       ("two.rra", rra.capture(gpurt.scene(blases, placed), compress=True))):
+        with open(os.path.join(SOURCE, "examples/gfx12", name), "rb") as file:
+            found = file.read()
+        # What zstd makes of a chunk may change with its version.
+        check(found == data if name != "two.rra" else found[:8] == data[:8], "examples/gfx12/" + name)
+
+
+@case()
 def options_that_do_not_fit():
     with tempfile.TemporaryDirectory() as folder:
         image = os.path.join(folder, "cube.gfx12")
