@@ -5,7 +5,6 @@
 #include "session/gfx12_text.h"
 
 #include "assembler/assemble.h"
-#include "base/bits.h"
 #include "base/file.h"
 #include "object/elf.h"
 #include "object/hex.h"
@@ -315,50 +314,6 @@ static int assemble(struct job *job)
 
 /* ---- gfx12: four instructions, no sections, no symbols ---- */
 
-/* Options that have no meaning without sections. */
-static bool is_plain_gfx12(const struct cli_args *args)
-{
-    static const char *const others[] = {"base", "listing", "define", "include"};
-    const char *format = cli_value(args, "format");
-
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (cli_given(args, others[i])) {
-            (void)cli_bad(args, "--%s does not go with --isa gfx12", others[i]);
-            return false;
-        }
-    }
-    if (format != NULL && strcmp(format, "elf") == 0) {
-        (void)cli_bad(args, "--isa gfx12 has no executables; expected --format hex or bin");
-        return false;
-    }
-    return true;
-}
-
-static enum facet_status write_gfx12(const struct job *job,
-                                     const struct session_gfx12_words *program,
-                                     struct facet_error *err)
-{
-    const bool hex = strcmp(job->format, "hex") == 0;
-    enum facet_status status;
-    struct facet_strbuf out;
-
-    facet_strbuf_init(&out);
-    for (size_t i = 0; i < program->count; i++) {
-        uint8_t bytes[4];
-
-        facet_store_le32(bytes, program->words[i]);
-        if (hex) {
-            facet_strbuf_printf(&out, "%08" PRIx32 "\n", program->words[i]);
-        } else {
-            facet_strbuf_add(&out, (const char *)bytes, sizeof bytes);
-        }
-    }
-    status = out.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
-                        : facet_file_write(job->output, facet_strbuf_text(&out), out.length, err);
-    facet_strbuf_free(&out);
-    return status;
-}
-
 static int assemble_gfx12(struct job *job)
 {
     const char *format = cli_value(job->args, "format");
@@ -369,7 +324,7 @@ static int assemble_gfx12(struct job *job)
     job->input = job->args->positional[0];
     job->format = format != NULL ? format : "hex";
     facet_diag_list_init(&job->result.diags);
-    if (!is_plain_gfx12(job->args) || !choose_output(job) || !outputs_differ(job)) {
+    if (!session_gfx12_is_flat(job->args) || !choose_output(job) || !outputs_differ(job)) {
         return CLI_BAD;
     }
     if (facet_file_read(job->input, INPUT_LIMIT, &job->text, &err) != FACET_OK) {
@@ -381,7 +336,8 @@ static int assemble_gfx12(struct job *job)
         code = cli_bad(job->args, "out of memory");
     } else if (job->result.diags.count != 0) {
         code = complain(job, &err);
-    } else if (write_gfx12(job, &program, &err) != FACET_OK) {
+    } else if (session_gfx12_write(job->output, strcmp(job->format, "hex") == 0, &program, &err) !=
+               FACET_OK) {
         code = cli_bad_error(job->args, &err);
     } else if (job->args->json) {
         code = cli_print_json(job->args,

@@ -3,8 +3,6 @@
 #include "session/gfx12_text.h"
 
 #include "assembler/disassemble.h"
-#include "base/array.h"
-#include "base/bits.h"
 #include "base/file.h"
 #include "object/elf.h"
 #include "object/hex.h"
@@ -23,8 +21,7 @@ struct output {
     const struct cli_args *args;
     struct facet_strbuf text;
     json_t *json;
-    uint32_t *words; /* of gfx12, which are taken together */
-    size_t word_count, word_capacity;
+    struct session_gfx12_words words; /* of gfx12, which are taken together */
 };
 
 static bool isa_given(const struct cli_args *args, enum facet_isa *isa)
@@ -98,27 +95,18 @@ static bool is_gfx12(const struct cli_args *args)
     return name != NULL && strcmp(name, "gfx12") == 0;
 }
 
-static bool keep_word(struct output *out, uint32_t word)
-{
-    if (!facet_array_fit(&out->words, &out->word_capacity, out->word_count + 1, sizeof word)) {
-        return false;
-    }
-    out->words[out->word_count++] = word;
-    return true;
-}
-
 /* The dwords that were kept, as text. */
 static void put_gfx12(struct output *out)
 {
     unsigned length;
 
-    for (size_t i = 0; i < out->word_count; i += length) {
+    for (size_t i = 0; i < out->words.count; i += length) {
         char text[LONGEST_TEXT];
         const char *name;
         json_t *dwords;
 
         length = session_gfx12_disassemble(
-            out->words + i, out->word_count - i, text, sizeof text, &name);
+            out->words.words + i, out->words.count - i, text, sizeof text, &name);
         if (out->json == NULL) {
             facet_strbuf_puts(&out->text, text);
             facet_strbuf_putc(&out->text, '\n');
@@ -126,7 +114,7 @@ static void put_gfx12(struct output *out)
         }
         dwords = json_array();
         for (unsigned k = 0; k < length; k++) {
-            (void)json_array_append_new(dwords, facet_json_hex(out->words[i + k]));
+            (void)json_array_append_new(dwords, facet_json_hex(out->words.words[i + k]));
         }
         (void)json_array_append_new(out->json,
                                     json_pack("{s:o, s:I, s:o, s:s, s:s?}",
@@ -143,64 +131,12 @@ static void put_gfx12(struct output *out)
     }
 }
 
-/* A flat file, or words in hexadecimal. */
-static int program_gfx12(struct output *out)
-{
-    const struct cli_args *args = out->args;
-    const char *path = args->positional[0], *format = cli_value(args, "format");
-    bool hex = format != NULL ? strcmp(format, "hex") == 0 : cli_ends_with(path, ".hex");
-    struct facet_object *object = NULL;
-    struct facet_bytes bytes = {0};
-    struct facet_error err = {0};
-    const uint8_t *data;
-    size_t size;
-    int code = CLI_OK;
-
-    if (cli_given(args, "base")) {
-        return cli_bad(args, "--base does not go with --isa gfx12");
-    }
-    if (format != NULL && strcmp(format, "elf") == 0) {
-        return cli_bad(args, "--isa gfx12 has no executables; expected --format hex or bin");
-    }
-    if (facet_file_read(path, INPUT_LIMIT, &bytes, &err) != FACET_OK) {
-        return cli_bad_error(args, &err);
-    }
-    data = bytes.data;
-    size = bytes.size;
-    /* The reader of $readmemh makes objects of a machine with 32-bit words; its sections are what
-     * is wanted here. */
-    if (hex) {
-        if (facet_hex_read(FACET_ISA_TILE, (const char *)data, size, 0, &object, &err) !=
-            FACET_OK) {
-            code = cli_bad(args, "%s: %s", path, err.message);
-        } else if (object->section_count > 1) {
-            code = cli_bad(args, "%s: a gap between words; expected one run of them", path);
-        } else {
-            data = object->section_count == 1 ? object->sections[0].data : NULL;
-            size = object->section_count == 1 ? object->sections[0].size : 0;
-        }
-    } else if (facet_elf_is(data, size)) {
-        code = cli_bad(args,
-                       "%s is an ELF file; expected the bytes of its code (a flat file) for gfx12",
-                       path);
-    }
-    if (code == CLI_OK && size % 4 != 0) {
-        code = cli_bad(args, "%s: %zu bytes; expected whole dwords", path, size);
-    }
-    for (size_t i = 0; code == CLI_OK && i < size; i += 4) {
-        code = keep_word(out, facet_load_le32(data + i)) ? CLI_OK : cli_bad(args, "out of memory");
-    }
-    facet_object_free(object);
-    free(bytes.data);
-    return code;
-}
-
 /* ---- words as operands or from standard input ---- */
 
 static bool take_word(struct output *out, enum facet_isa isa, uint32_t word)
 {
     if (is_gfx12(out->args)) {
-        return keep_word(out, word);
+        return session_gfx12_add(&out->words, &word, 1);
     }
     put_word(out, isa, word);
     return true;
@@ -366,7 +302,7 @@ static int program(struct output *out)
             args, "unexpected argument '%s'; single words need --hex", args->positional[1]);
     }
     if (is_gfx12(args)) {
-        return program_gfx12(out);
+        return session_gfx12_read(args, args->positional[0], &out->words) ? CLI_OK : CLI_BAD;
     }
     code = read_program(args, &object);
     if (code == CLI_OK) {
@@ -396,7 +332,7 @@ static int run_dis(const struct cli_args *args)
     facet_strbuf_init(&out.text);
     code = cli_given(args, "hex") ? words(&out) : program(&out);
     put_gfx12(&out);
-    free(out.words);
+    free(out.words.words);
     if (code == CLI_OK && out.json != NULL) {
         if (path == NULL) {
             code = cli_print_json(args, json_incref(out.json));

@@ -1,7 +1,8 @@
-/* The bits of a number of the host, and the number that has them. */
+/* The bits of a number of the host, and the number that has them; rounding outwards. */
 #ifndef FACET_BASE_FLOAT_H
 #define FACET_BASE_FLOAT_H
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -35,6 +36,21 @@ static inline double facet_double_of(uint64_t bits)
 
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+/* The nearest floats that are not above and not below. */
+static inline float facet_float_below(double x)
+{
+    float f = (float)x;
+
+    return (double)f > x ? nextafterf(f, -INFINITY) : f;
+}
+
+static inline float facet_float_above(double x)
+{
+    float f = (float)x;
+
+    return (double)f < x ? nextafterf(f, INFINITY) : f;
 }
 
 #endif

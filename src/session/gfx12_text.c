@@ -1,8 +1,14 @@
 /* See gfx12_text.h. */
 #include "session/gfx12_text.h"
 
+#include "command/output.h"
+
 #include "base/array.h"
+#include "base/bits.h"
+#include "base/file.h"
 #include "gfx12/insn.h"
+#include "object/elf.h"
+#include "object/hex.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,16 +17,18 @@
 #include <string.h>
 #include <strings.h>
 
+#define FILE_LIMIT ((size_t)1 << 30)
 enum { MOST_ERRORS = 20, LONGEST_LINE = 1024 };
 
-static void add_words(struct session_gfx12_words *out, const uint32_t *words, unsigned count)
+bool session_gfx12_add(struct session_gfx12_words *out, const uint32_t *words, size_t count)
 {
     if (!facet_array_fit(&out->words, &out->capacity, out->count + count, sizeof *out->words)) {
         out->failed = true;
-        return;
+        return false;
     }
     memcpy(out->words + out->count, words, count * sizeof *words);
     out->count += count;
+    return true;
 }
 
 static bool is_blank(char c)
@@ -45,7 +53,7 @@ static size_t take_long(const char *line, struct session_gfx12_words *out)
             return (size_t)(at - line) + 1;
         }
         word = (uint32_t)value;
-        add_words(out, &word, 1);
+        (void)session_gfx12_add(out, &word, 1);
         at = end + strspn(end, " \t\r");
     } while (*at++ == ',');
     return at[-1] == '\0' ? 0 : (size_t)(at - line);
@@ -116,7 +124,7 @@ static void read_line(const struct reader *r, char *line)
     }
     count = facet_gfx12_insn_parse(line, words, &err);
     if (count != 0) {
-        add_words(r->out, words, count);
+        (void)session_gfx12_add(r->out, words, count);
         return;
     }
     /* The message names the column, which stands before it already. */
@@ -169,4 +177,124 @@ unsigned session_gfx12_disassemble(
     *name = NULL;
     (void)snprintf(text, size, ".long 0x%08" PRIx32, words[0]);
     return 1;
+}
+
+/* ---- files ---- */
+
+bool session_gfx12_is_flat(const struct cli_args *args)
+{
+    static const char *const others[] = {"base", "listing", "define", "include"};
+    const char *format = cli_value(args, "format");
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (cli_given(args, others[i])) {
+            (void)cli_bad(args, "--%s does not go with --isa gfx12", others[i]);
+            return false;
+        }
+    }
+    if (format != NULL && strcmp(format, "elf") == 0) {
+        (void)cli_bad(args, "--isa gfx12 has no executables; expected --format hex or bin");
+        return false;
+    }
+    return true;
+}
+
+static bool add_bytes(const struct cli_args *args,
+                      const char *path,
+                      const uint8_t *data,
+                      size_t size,
+                      struct session_gfx12_words *out)
+{
+    if (size % 4 != 0) {
+        (void)cli_bad(args, "%s: %zu bytes; expected whole dwords", path, size);
+        return false;
+    }
+    for (size_t i = 0; i < size; i += 4) {
+        uint32_t word = facet_load_le32(data + i);
+
+        if (!session_gfx12_add(out, &word, 1)) {
+            (void)cli_bad(args, "out of memory");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The reader of $readmemh makes objects of a machine with 32-bit words; their one section is what
+ * is wanted here. */
+static bool add_hex(const struct cli_args *args,
+                    const char *path,
+                    const struct facet_bytes *text,
+                    struct session_gfx12_words *out)
+{
+    struct facet_object *object = NULL;
+    struct facet_error err = {0};
+    bool good = false;
+
+    if (facet_hex_read(FACET_ISA_TILE, (const char *)text->data, text->size, 0, &object, &err) !=
+        FACET_OK) {
+        (void)cli_bad(args, "%s: %s", path, err.message);
+    } else if (object->section_count > 1) {
+        (void)cli_bad(args, "%s: a gap between words; expected one run of them", path);
+    } else {
+        good = object->section_count == 0 ||
+               add_bytes(args, path, object->sections[0].data, object->sections[0].size, out);
+    }
+    facet_object_free(object);
+    return good;
+}
+
+bool session_gfx12_read(const struct cli_args *args,
+                        const char *path,
+                        struct session_gfx12_words *out)
+{
+    const char *format = cli_value(args, "format");
+    bool hex = format != NULL ? strcmp(format, "hex") == 0 : cli_ends_with(path, ".hex");
+    struct facet_bytes bytes = {0};
+    struct facet_error err = {0};
+    bool good = false;
+
+    if (!session_gfx12_is_flat(args)) {
+        return false;
+    }
+    if (facet_file_read(path, FILE_LIMIT, &bytes, &err) != FACET_OK) {
+        (void)cli_bad_error(args, &err);
+        return false;
+    }
+    if (hex) {
+        good = add_hex(args, path, &bytes, out);
+    } else if (facet_elf_is(bytes.data, bytes.size)) {
+        (void)cli_bad(args,
+                      "%s is an ELF file; expected the bytes of its code (a flat file) for gfx12",
+                      path);
+    } else {
+        good = add_bytes(args, path, bytes.data, bytes.size, out);
+    }
+    free(bytes.data);
+    return good;
+}
+
+enum facet_status session_gfx12_write(const char *path,
+                                      bool hex,
+                                      const struct session_gfx12_words *program,
+                                      struct facet_error *err)
+{
+    enum facet_status status;
+    struct facet_strbuf out;
+
+    facet_strbuf_init(&out);
+    for (size_t i = 0; i < program->count; i++) {
+        uint8_t bytes[4];
+
+        facet_store_le32(bytes, program->words[i]);
+        if (hex) {
+            facet_strbuf_printf(&out, "%08" PRIx32 "\n", program->words[i]);
+        } else {
+            facet_strbuf_add(&out, (const char *)bytes, sizeof bytes);
+        }
+    }
+    status = out.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory")
+                        : facet_file_write(path, facet_strbuf_text(&out), out.length, err);
+    facet_strbuf_free(&out);
+    return status;
 }

@@ -3,10 +3,9 @@
 #ifndef FACET_SESSION_GFX12_TEXT_H
 #define FACET_SESSION_GFX12_TEXT_H
 
-#include "assembler/diag.h"
+#include "command/command.h"
 
-#include <stddef.h>
-#include <stdint.h>
+#include "assembler/diag.h"
 
 struct session_gfx12_words {
     uint32_t *words; /* free with free() */
@@ -21,6 +20,22 @@ void session_gfx12_assemble(const char *file,
                             size_t size,
                             struct session_gfx12_words *out,
                             struct facet_diag_list *diags);
+/* false when memory is short. */
+bool session_gfx12_add(struct session_gfx12_words *out, const uint32_t *words, size_t count);
+
+/* Whether the options make sense without sections and executables; the complaint is printed when
+ * not. */
+bool session_gfx12_is_flat(const struct cli_args *args);
+/* A flat file, or words in hexadecimal (by --format, else .hex); the complaint is printed when it
+ * returns false. */
+bool session_gfx12_read(const struct cli_args *args,
+                        const char *path,
+                        struct session_gfx12_words *out);
+/* Little-endian bytes, or a word in hexadecimal per line. */
+enum facet_status session_gfx12_write(const char *path,
+                                      bool hex,
+                                      const struct session_gfx12_words *program,
+                                      struct facet_error *err);
 /* The instruction, or the single dword, that the first of `count` dwords begins, as LLVM's
  * assembler reads it; returns its dwords. *name is its mnemonic, NULL for a dword. */
 unsigned session_gfx12_disassemble(

@@ -1,6 +1,7 @@
 /* Input checks (12.1), the order of the steps, and the image of several levels. */
 #include "gfx12/build/build.h"
 
+#include "base/float.h"
 #include "base/large.h"
 #include "bvh/lanes.h"
 #include "bvh/reinsert.h"
@@ -252,20 +253,6 @@ static bool invert(const float m[3][4], double inv[3][3])
     return true;
 }
 
-static float round_down(double x)
-{
-    float f = (float)x;
-
-    return (double)f > x ? nextafterf(f, -INFINITY) : f;
-}
-
-static float round_up(double x)
-{
-    float f = (float)x;
-
-    return (double)f < x ? nextafterf(f, INFINITY) : f;
-}
-
 /* World bounds of a box seen through an instance (R-G12-57): the corners through the inverse of
  * world_to_object in binary64, grown by 2^-20 of the largest coordinate so that the roundings of
  * the ray's own transform cannot lose a hit. */
@@ -292,8 +279,8 @@ bool facet_gfx12_instance_bounds(const struct facet_bvh_instance *in,
         largest = fmax(largest, fmax(fabs(lo[r]), fabs(hi[r])));
     }
     for (int r = 0; r < 3; r++) {
-        out_lo[r] = round_down(lo[r] - largest * 0x1p-20);
-        out_hi[r] = round_up(hi[r] + largest * 0x1p-20);
+        out_lo[r] = facet_float_below(lo[r] - largest * 0x1p-20);
+        out_hi[r] = facet_float_above(hi[r] + largest * 0x1p-20);
         if (!isfinite(out_lo[r]) || !isfinite(out_hi[r])) {
             return false;
         }

@@ -9,6 +9,7 @@
  * The result depends on the items alone: sums run in their order, and roots are computed here. */
 #include "gfx12/build/level.h"
 
+#include "base/float.h"
 #include "base/large.h"
 
 #include <math.h>
@@ -222,20 +223,6 @@ static void clip(struct polygon *p, int axis, double at, double sign)
     *p = out;
 }
 
-static float below(double x)
-{
-    float f = (float)x;
-
-    return (double)f > x ? nextafterf(f, -INFINITY) : f;
-}
-
-static float above(double x)
-{
-    float f = (float)x;
-
-    return (double)f < x ? nextafterf(f, INFINITY) : f;
-}
-
 /* Shrinks the box of a part to what of the triangles lies in it, with a margin that is far above
  * the roundings here and in the ray's own test against the box, so that a ray through a cut meets
  * one of its sides; false when nothing does. */
@@ -274,8 +261,8 @@ static bool shrink(const struct facet_level *level, uint32_t whole, struct facet
         if (lo[k] > hi[k]) {
             return false;
         }
-        part->lo[k] = fmaxf(item->lo[k], below(lo[k] - margin));
-        part->hi[k] = fminf(item->hi[k], above(hi[k] + margin));
+        part->lo[k] = fmaxf(item->lo[k], facet_float_below(lo[k] - margin));
+        part->hi[k] = fminf(item->hi[k], facet_float_above(hi[k] + margin));
     }
     return true;
 }
