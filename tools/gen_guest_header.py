@@ -224,11 +224,14 @@ def as_macro(rows, out):
 def as_lines(rows):
     out = []
     as_registers(out)
+    # Link-time optimisation makes one assembler file of several that include the header.
+    out.extend([".ifndef .Lxphmg_macros", ".set .Lxphmg_macros, 1"])
     groups = {}
     for row in rows:
         groups.setdefault(row.mnemonic, []).append(row)
     for group in groups.values():
         as_macro(group, out)
+    out.append(".endif")
     return out
 
 

@@ -140,7 +140,7 @@ def tiles(name, *words):
 @case()
 def traversal_and_jobs_agree_on_built_images():
     elfs = [program("compare", COMPARE),
-            program("compare", COMPARE, flags="-O2 -DRT_STACK=1", out="out1"),
+            program("compare", COMPARE, flags="-O2 -flto -flto-partition=none -Wa,-W -DRT_STACK=1", out="out1"),
             program("compare", COMPARE, flags="-O0 -DRT_STACK=3", out="out3")]
     shown = set()
     for image in (tiles("k4.tiles", "--format", "xphmg4", "--ew", "32"),
