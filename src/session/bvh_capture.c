@@ -12,13 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #define HEADER 128 /* of a structure; nodes count from its first byte */
 #define RTIP_LEVEL 72
-/* A window of 2^27 bytes is the most that a decoder takes by itself. */
-#define MEMORY_BYTES (UINT64_C(1) << 30)
-#define CPU_SECONDS 600U
 
 /* A chunk with a structure. */
 struct part {
@@ -38,6 +34,13 @@ struct parts {
 };
 
 /* ---- decompression ---- */
+
+#ifdef FACET_ZSTD
+#include <zstd.h>
+
+/* A window of 2^27 bytes is the most that a decoder takes by itself. */
+#define MEMORY_BYTES (UINT64_C(1) << 30)
+#define CPU_SECONDS 600U
 
 /* The child sends each compressed chunk in pieces, a length before each; a length of 0 announces
  * what was wrong. */
@@ -173,7 +176,7 @@ receive(void *context, struct facet_channel *channel, struct facet_error *err)
     return FACET_OK;
 }
 
-static enum facet_status open_all(struct parts *parts, struct facet_error *err)
+static enum facet_status open_confined(struct parts *parts, struct facet_error *err)
 {
     const struct facet_sandbox sandbox = {
         .what = "the capture's decoder",
@@ -183,13 +186,30 @@ static enum facet_status open_all(struct parts *parts, struct facet_error *err)
         .serve = receive,
         .context = parts,
     };
+
+    return facet_sandbox_run(&sandbox, err);
+}
+#else
+static enum facet_status open_confined(struct parts *parts, struct facet_error *err)
+{
+    (void)parts;
+    return facet_fail(
+        err,
+        FACET_ERR_INPUT,
+        0,
+        "its chunks are compressed with zstd; this program was built without libzstd");
+}
+#endif
+
+static enum facet_status open_all(struct parts *parts, struct facet_error *err)
+{
     bool any = false;
 
     for (uint32_t i = 0; i < parts->count; i++) {
         parts->list[i].data = parts->file + parts->list[i].chunk.data;
         any = any || parts->list[i].chunk.compressed;
     }
-    return any ? facet_sandbox_run(&sandbox, err) : FACET_OK;
+    return any ? open_confined(parts, err) : FACET_OK;
 }
 
 /* ---- chunks ---- */

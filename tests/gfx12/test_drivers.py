@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 from dialects import gpurt, hiprt, model, radv, rra
-from harness import add_case, case, check, check_eq, main
+from harness import add_case, case, check, check_eq, main, skip
 
 FACET = os.environ["FACET"]
 SOURCE = os.environ["FACET_SOURCE"]
@@ -236,6 +236,22 @@ def wrong_headers_are_found():
             check(all(f["severity"] == ("warning" if rule in ("V37", "V39") else "error") for f in mine), what)
 
 
+def reads_zstd(folder):
+    """Whether the program was built with libzstd; a test that cannot make compressed chunks says no as well."""
+    try:
+        path = write(folder, "z.rra", rra.capture(DIALECTS["gpurt_batch"][1], compress=True))
+    except OSError:
+        return False
+    return "without libzstd" not in facet("info", path).stderr
+
+
+@case("G12-275")
+def compressed_captures_can_be_read():
+    with tempfile.TemporaryDirectory() as folder:
+        if not reads_zstd(folder):
+            skip("libzstd is not there")
+
+
 @case("G12-275")
 def captures_give_the_hits_of_their_buffers():
     rays = model.rays(400, WHOLE)
@@ -243,7 +259,9 @@ def captures_give_the_hits_of_their_buffers():
         capture = DIALECTS[name][1]
         with tempfile.TemporaryDirectory() as folder:
             expected = hits_of(folder, rays, *words_of(capture, folder), "--driver", "gpurt")
-            for compress, short in ((False, False), (True, False), (False, True), (True, True)):
+            for compress, short in ((False, False), (False, True), (True, False), (True, True)):
+                if compress and not reads_zstd(folder):
+                    continue
                 path = write(folder, "x.rra", rra.capture(capture, compress=compress, short=short))
                 what = "%s, compressed %s, short %s" % (name, compress, short)
                 check_eq(hits_of(folder, rays, path), expected, what)
@@ -267,7 +285,6 @@ def captures_give_the_hits_of_their_buffers():
 def broken_captures_are_refused():
     scene = DIALECTS["gpurt_batch"][1]
     good = rra.capture(scene)
-    packed = rra.capture(scene, compress=True)
     index, = struct.unpack_from("<q", good, 16)
 
     def patched(data, at, form, value):
@@ -288,11 +305,14 @@ def broken_captures_are_refused():
         (patched(good, entry + 16, "<B", 9), "compression 9"),
         (patched(good, entry + 40, "<q", 1 << 40), "does not lie inside the file"),
         (patched(good, entry + 32, "<q", 20), "expected 28"),
-        (patched(packed, struct.unpack_from("<q", packed, 16)[0] + 2 * 64 + 56, "<q", 1 << 20), "zstd"),
         (patched(good, entry + 16, "<B", 1), "expected 76 to 128 inside"),
         (patched(patched(good, entry + 16, "<B", 1), entry + 56, "<q", 4096), "zstd"),
     ]
     with tempfile.TemporaryDirectory() as folder:
+        if reads_zstd(folder):
+            packed = rra.capture(scene, compress=True)
+            entry = struct.unpack_from("<q", packed, 16)[0] + 2 * 64
+            cases += [(patched(packed, entry + 56, "<q", size), "zstd") for size in (1 << 20, 600)]
         for data, word in cases:
             path = write(folder, "x.rra", data)
             for command in ("info", "check", "dump"):
@@ -352,11 +372,9 @@ def the_examples_are_what_the_encoders_write():
     placed = [model.Instance(0, model.move(2, 0, 0)), model.Instance(0, model.turn(90, -4), user_data=1)]
     driver = radv.scene(blases, placed[:1], address=0x7F1200000000)
     for name, data in (("radv-tlas.bin", driver.segments[0].data), ("radv-blas.bin", driver.segments[1].data),
-                       ("two.rra", rra.capture(gpurt.scene(blases, placed), compress=True))):
+                       ("two.rra", rra.capture(gpurt.scene(blases, placed)))):
         with open(os.path.join(SOURCE, "examples/gfx12", name), "rb") as file:
-            found = file.read()
-        # What zstd makes of a chunk may change with its version.
-        check(found == data if name != "two.rra" else found[:8] == data[:8], "examples/gfx12/" + name)
+            check(file.read() == data, "examples/gfx12/" + name)
 
 
 @case()
