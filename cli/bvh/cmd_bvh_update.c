@@ -2,6 +2,7 @@
 #include "cli/bvh/rt.h"
 #include "cli/left_out.h"
 #include "command/output.h"
+#include "session/bvh_structures.h"
 
 #include "gfx12/build/refit.h"
 #include "json/json.h"
@@ -88,16 +89,8 @@ static int run_update(const struct cli_args *args)
         session_bvh_free(&file);
         return CLI_BAD;
     }
-    if (file.driver.capture || file.driver.original != NULL) {
-        (void)cli_bad(args,
-                      "%s is %s, which cannot be written; expected an image or structures of radv "
-                      "or gpurt",
-                      file.name,
-                      file.driver.capture ? "a capture" : "a structure of hiprt");
-        session_bvh_free(&file);
-        return CLI_BAD;
-    }
-    if (session_bvh_would_be_replaced(args, output, &file, true) ||
+    if (!session_structures_writable(args, &file) ||
+        session_bvh_would_be_replaced(args, output, &file, true) ||
         !session_bvh_has_root(args, &file)) {
         session_bvh_free(&file);
         return CLI_BAD;
@@ -110,6 +103,9 @@ static int run_update(const struct cli_args *args)
     if (status == FACET_OK) {
         status = sah_of(&file.view, &before, &err);
         file.view.bytes = image.bytes;
+    }
+    if (status == FACET_OK) {
+        status = session_structures_refit(&file, image.bytes, &err);
     }
     if (status == FACET_OK) {
         status = sah_of(&file.view, &after, &err);

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/bits.h"
+#include "gfx12/drivers/headers.h"
 #include "gfx12/drivers/rules.h"
 #include "json/json.h"
 
@@ -182,6 +183,43 @@ void session_structures_json(const struct session_bvh *file, json_t *object)
     (void)json_object_set_new(object, "structure", json_integer(d->chosen));
     (void)json_object_set_new(object, "left_out", json_integer(d->left_out));
     (void)json_object_set_new(object, "structures", list);
+}
+
+/* ---- writing ---- */
+
+bool session_structures_writable(const struct cli_args *args, const struct session_bvh *file)
+{
+    for (uint32_t i = 0; i < file->driver.count; i++) {
+        const struct facet_gfx12_structure *s = &file->driver.pieces[i].structure;
+
+        if (file->driver.capture || !facet_gfx12_header_is_writable(s)) {
+            (void)cli_bad(args,
+                          "%s is %s%s, which cannot be written; expected an image or structures "
+                          "of radv",
+                          file->name,
+                          file->driver.capture ? "a capture" : "a structure of ",
+                          file->driver.capture ? "" : facet_gfx12_driver_name(s->driver));
+            return false;
+        }
+    }
+    return true;
+}
+
+enum facet_status
+session_structures_refit(const struct session_bvh *file, uint8_t *bytes, struct facet_error *err)
+{
+    struct facet_gfx12_walk walk;
+    enum facet_status status;
+
+    if (file->driver.count == 0) {
+        return FACET_OK;
+    }
+    status = facet_gfx12_walk(&file->view, &walk, err);
+    if (status == FACET_OK) {
+        facet_gfx12_headers_refit(&walk, file->driver.pieces, file->driver.count, bytes);
+        facet_gfx12_walk_free(&walk);
+    }
+    return status;
 }
 
 /* ---- the rules ---- */

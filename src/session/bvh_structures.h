@@ -14,6 +14,12 @@ void session_structures_print(const struct session_bvh *file);
 /* The same as members of `object`. */
 void session_structures_json(const struct session_bvh *file, json_t *object);
 
+/* Whether bvh update can write what was read; the complaint is printed otherwise. */
+bool session_structures_writable(const struct cli_args *args, const struct session_bvh *file);
+/* After a refit: headers and what stands beside instances, in `bytes`, which are the view's. */
+enum facet_status
+session_structures_refit(const struct session_bvh *file, uint8_t *bytes, struct facet_error *err);
+
 /* Rules V32 to V39: adds what they find. */
 enum facet_status session_structures_check(const struct session_bvh *file,
                                            const struct facet_gfx12_check_options *options,

@@ -3,6 +3,7 @@
  */
 #include "base/bits.h"
 #include "fuzz/fuzz.h"
+#include "gfx12/drivers/headers.h"
 #include "gfx12/drivers/rdf.h"
 #include "gfx12/drivers/rules.h"
 #include "gfx12/drivers/sniff.h"
@@ -45,6 +46,7 @@ static void check_rules(const struct facet_gfx12_structure *s, const uint8_t *by
     facet_gfx12_hiprt_translate(copy, pieces, 2);
     if (facet_gfx12_walk(&view, &walk, NULL) == FACET_OK) {
         (void)facet_gfx12_headers_check(&view, &walk, pieces, 2, count, &view, NULL);
+        facet_gfx12_headers_refit(&walk, pieces, 2, copy);
         facet_gfx12_walk_free(&walk);
     }
     free(copy);

@@ -366,6 +366,57 @@ def scenes_are_built_on_the_fly_where_that_makes_sense():
             check("build it first: facet bvh build" in result.stderr, result.stderr)
 
 
+def write_obj(folder, name, triangles):
+    lines = ["v %.9g %.9g %.9g" % v for t in triangles for v in t]
+    lines += ["f %d %d %d" % (3 * i + 1, 3 * i + 2, 3 * i + 3) for i in range(len(triangles))]
+    return write(folder, name, "\n".join(lines).encode() + b"\n")
+
+
+@case("G12-272")
+def updates_of_radv_keep_the_header_true():
+    still = model.grid(3)
+    moved = [tuple(model.vertex(x + .3 * math.sin(z), 2 * y - 1, z * 1.5) for x, y, z in t) for t in still]
+    world = model.World([[model.Geometry(moved)]], [model.Instance(0, model.identity())])
+    rays = model.rays(500, model.around(v for t in moved for v in t))
+    for mode, layout in (("single", "2025"), ("pair", "2026")):
+        capture = radv.scene([[model.Geometry(still)]], [model.Instance(0, model.identity())], mode=mode, layout=layout)
+        with tempfile.TemporaryDirectory() as folder:
+            words, out = words_of(capture, folder), os.path.join(folder, "out")
+            result = facet("update", *words, "--driver", "radv", "--scene", write_obj(folder, "m.obj", moved), "-o", out)
+            check_eq(result.returncode, 0, result.stderr)
+            names = [out] + ["%s.0x%x" % (out, s.address) for s in capture.segments[1:]]
+            again = [w for s, name in zip(capture.segments, names) for w in ("--segment", "%s@0x%x" % (name, s.address))]
+            found = json.loads(facet("check", *again, "--driver", "auto", "--json").stdout)["findings"]
+            check_eq([f for f in found if f["severity"] != "note"], [], mode)
+            agrees(world, rays, hits_of(folder, rays, *again, "--driver", "radv"), "updated " + mode)
+
+
+@case("G12-272 G12-273 G12-274")
+def why_tells_what_trace_found():
+    for name, (driver, capture, _) in DIALECTS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            words = words_of(capture, folder) + ["--driver", driver]
+            rays = model.rays(200, WHOLE, seed=11)
+            hits = hits_of(folder, rays, *words)
+            some = [i for i in range(200) if hits[i]][:3] + [i for i in range(200) if not hits[i]][:1]
+            for i in some:
+                ray = " ".join(repr(v) for v in (*rays[i][:3], *rays[i][4:7]))
+                text = facet("why", *words, "--ray=" + ray, "--brief").stdout
+                check("agrees with the traversal" in text, "%s: %s" % (name, text))
+                check(("primitive %d, geometry %d," % (hits[i][2], hits[i][1]) in text.split("\n")[1]) if hits[i]
+                      else "nothing" in text.split("\n")[1], "%s: %r in %s" % (name, hits[i], text))
+
+
+@case()
+def structures_are_compared():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("radv_pair", "gpurt_batch", "hiprt"):
+            driver, capture, _ = DIALECTS[name]
+            capture.write(folder)
+            path = os.path.join(folder, capture.segments[1].name)
+            check_eq(facet("diff", path, path, "--driver", driver).returncode, 0, name + " with itself")
+
+
 @case()
 def the_examples_are_what_the_encoders_write():
     blases = [[model.Geometry(model.grid(3)), model.Geometry(model.soup(3), opaque=False)]]
@@ -385,9 +436,13 @@ def options_that_do_not_fit():
         for words in (["--driver", "amdvlk"], ["--structure", "0"]):
             check_eq(facet("info", image, *words).returncode, 2, " ".join(words))
         segments = words_of(DIALECTS["hiprt"][1], folder)
-        result = facet("update", *segments, "--driver", "hiprt", "--scene", CUBE, "-o", os.path.join(folder, "out"))
-        check_eq(result.returncode, 2, "update of HIPRT")
-        check("cannot be written" in result.stderr, result.stderr)
+        capture = write(folder, "x.rra", rra.capture(DIALECTS["gpurt_batch"][1]))
+        for words in (segments + ["--driver", "hiprt"], [capture],
+                      words_of(DIALECTS["gpurt_batch"][1], folder) + ["--driver", "gpurt"]):
+            result = facet("update", *words, "--scene", CUBE, "-o", os.path.join(folder, "out"))
+            check_eq(result.returncode, 2, "update of " + words[-1])
+            check("cannot be written" in result.stderr, result.stderr)
+            check(not os.path.exists(os.path.join(folder, "out")), "nothing is written")
 
 
 main("drivers")

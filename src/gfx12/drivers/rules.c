@@ -1,6 +1,7 @@
 /* See rules.h. The tree below each header is looked at once; what was found there is then compared
  * with what the header says. */
 #include "gfx12/drivers/rules.h"
+#include "gfx12/drivers/headers.h"
 
 #include "base/array.h"
 #include "base/bits.h"
@@ -401,29 +402,6 @@ side_data(const struct judge *j, const struct facet_gfx12_piece *p, uint64_t nod
     return *side >= p->at && *side - p->at <= p->bytes && p->bytes - (*side - p->at) >= 64;
 }
 
-/* Whether one matrix undoes the other, as far as the rounding of one row of products reaches. */
-static bool are_inverse(const uint8_t *to_object, const uint8_t *to_world)
-{
-    for (unsigned i = 0; i < 3; i++) {
-        for (unsigned k = 0; k < 4; k++) {
-            double sum = k == 3 ? (double)as_float(facet_load_le32(to_object + 16 * i + 12)) : 0;
-            double size = fabs(sum), wanted = i == k ? 1 : 0;
-
-            for (unsigned m = 0; m < 3; m++) {
-                double a = (double)as_float(facet_load_le32(to_object + 16 * i + 4 * m));
-                double b = (double)as_float(facet_load_le32(to_world + 16 * m + 4 * k));
-
-                sum += a * b;
-                size += fabs(a * b);
-            }
-            if (!(fabs(sum - wanted) <= 1e-5 * (size + 1))) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 static void check_instance(struct judge *j, uint32_t node)
 {
     const uint64_t at = facet_gfx12_node_offset(node);
@@ -474,7 +452,7 @@ static void check_instance(struct judge *j, uint32_t node)
                 facet_load_le32(beside + 56),
                 blas->structure.base);
         }
-        if (!are_inverse(bytes, beside + (radv ? 0 : 16))) {
+        if (!facet_gfx12_are_inverse(bytes, beside + (radv ? 0 : 16))) {
             say(j, SIDE, side, "object_to_world is not the inverse of world_to_object");
         }
     }
