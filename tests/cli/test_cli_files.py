@@ -85,6 +85,7 @@ FORMS = [
     ("bvh dump <cube.gfx12", "fixed"),
     ("bvh encode <cube.json -o >out.gfx12", "fixed"),
     ("bvh diff <cube.gfx12 <moved.gfx12", "fixed"),
+    ("bvh diff <cube.gfx12 <cube.gfx12 --builders --rays <rays.bin", "fixed"),
     ("bvh trace <cube.gfx12 --rays <rays.bin -o >out.bin", "fixed"),
     ("bvh trace <boxes.gfx12 --rays <rays.bin -o >out.bin --procedural candidates --candidates >out.jsonl", "fixed"),
     (["bvh", "why", "<cube.gfx12", "--ray", RAY], "fixed"),
@@ -111,7 +112,7 @@ FORMS = [
 FOLDERS = {"folder", "k1", "results"}
 MAY_BE_EMPTY = {("as", "fill.s"), ("as", "include.s"), ("tile", "include.s"), ("tile", "fill.s"), ("tile", "raw.bin"), ("bvh trace", "rays.bin"),
                 ("bvh check", "cube.gfx12"), ("bvh check", "boxes.gfx12"), ("bvh dump", "cube.gfx12"), ("bvh diff", "cube.gfx12"),
-                ("bvh diff", "moved.gfx12")}
+                ("bvh diff", "moved.gfx12"), ("bvh diff", "rays.bin")}
 # Inputs that their own successor may replace.
 MAY_BE_REPLACED = {("bvh", "cube.gfx12"), ("bvh", "boxes.gfx12"), ("bvh", "cube.tiles"), ("snapshot", "hello.snap")}
 

@@ -206,6 +206,8 @@ ROWS = [
     ("bvh diff cube.gfx12 moved.gfx12 --json", {}),
     ("bvh trace cube.gfx12 --rays rays.bin -o out.bin", {"times": True}),
     ("bvh trace cube.gfx12 --rays rays.bin -o out.bin --json", {"times": True}),
+    ("bvh diff cube.gfx12 cube.gfx12 --builders --rays rays.bin", {"times": True}),
+    ("bvh diff cube.gfx12 cube.gfx12 --builders --json", {"times": True}),
     ("bvh trace boxes.gfx12 --rays rays.bin -o out.bin --procedural candidates --candidates out.jsonl", {"times": True}),
     (f"bvh why cube.gfx12 --ray {RAY}", {}),
     (f"bvh why cube.gfx12 --ray {RAY} --json", {}),

@@ -4,6 +4,7 @@
 #include "gfx12/image/diff.h"
 
 #include "base/array.h"
+#include "base/bits.h"
 #include "gfx12/image/node.h"
 
 #include <stdio.h>
@@ -19,7 +20,9 @@ struct diff {
     struct facet_gfx12_walk walk[2];
     struct pending *queue;
     size_t head, tail, capacity;
-    uint8_t *seen; /* per node of a */
+    uint8_t *seen;      /* per node of a */
+    uint32_t *level[2]; /* per node: number of the bottom level that it is the root of */
+    uint32_t levels[2];
     facet_gfx12_diff_fn *fn;
     void *context;
     uint64_t count;
@@ -70,6 +73,23 @@ static void diff_box(struct diff *d, const uint8_t *a, const uint8_t *b)
     }
 }
 
+/* The pointer with the number of its bottom level, in the order in which the comparison comes to
+ * them, in place of the address: where an image lies in memory is no difference. */
+static uint64_t relocate(struct diff *d, int side, uint32_t node, uint64_t pointer)
+{
+    struct facet_gfx12_link links[8];
+    uint32_t root;
+
+    if (facet_gfx12_links(d->view[side], &d->walk[side], node, links) == 0 ||
+        !facet_gfx12_link_leads(&d->walk[side], &links[0], &root)) {
+        return pointer;
+    }
+    if (d->level[side][root] == 0) {
+        d->level[side][root] = ++d->levels[side];
+    }
+    return (pointer & ~facet_bits_mask(45)) | d->level[side][root];
+}
+
 static void diff_instance(struct diff *d, const uint8_t *a, const uint8_t *b)
 {
     struct facet_gfx12_instance nodes[2], *x = &nodes[0], *y = &nodes[1];
@@ -78,6 +98,8 @@ static void diff_instance(struct diff *d, const uint8_t *a, const uint8_t *b)
 
     facet_gfx12_instance_decode(a, x);
     facet_gfx12_instance_decode(b, y);
+    x->pointer = relocate(d, 0, d->now.a, x->pointer);
+    y->pointer = relocate(d, 1, d->now.b, y->pointer);
     FACET_GFX12_INSTANCE_FIELDS(DIFFER)
     for (unsigned i = 0; i < 4; i++) {
         diff_child(d, &x->child[i], &y->child[i], i);
@@ -209,7 +231,7 @@ static void compare(struct diff *d)
         differ(d, kind, d->walk[1].nodes[d->now.b].kind, NULL, 0, "kind");
         return;
     }
-    if (memcmp(a, b, FACET_GFX12_NODE_BYTES) != 0) {
+    if (kind == FACET_GFX12_KIND_INSTANCE || memcmp(a, b, FACET_GFX12_NODE_BYTES) != 0) {
         switch (kind) {
         case FACET_GFX12_KIND_BOX:
             diff_box(d, a, b);
@@ -257,7 +279,9 @@ enum facet_status facet_gfx12_diff(const struct facet_gfx12_view *a,
     }
     if (status == FACET_OK) {
         d.seen = calloc((size_t)d.walk[0].count + 1, 1);
-        d.failed = d.seen == NULL;
+        d.level[0] = calloc((size_t)d.walk[0].count + 1, sizeof *d.level[0]);
+        d.level[1] = calloc((size_t)d.walk[1].count + 1, sizeof *d.level[1]);
+        d.failed = d.seen == NULL || d.level[0] == NULL || d.level[1] == NULL;
         if (!d.failed) {
             compare_all(&d);
         }
@@ -268,6 +292,8 @@ enum facet_status facet_gfx12_diff(const struct facet_gfx12_view *a,
     *count = d.count;
     free(d.queue);
     free(d.seen);
+    free(d.level[0]);
+    free(d.level[1]);
     facet_gfx12_walk_free(&d.walk[0]);
     facet_gfx12_walk_free(&d.walk[1]);
     return status;
