@@ -67,12 +67,13 @@ json_t *bvh_finding_json(const struct bvh_finding *f)
 
 /* ---- input ---- */
 
-enum facet_status bvh_scene_read(const struct cli_args *args,
-                                 const char *path,
-                                 const char *aabbs,
-                                 struct facet_render_bvh_input *out,
-                                 json_t **left_out,
-                                 struct facet_error *err)
+enum facet_status bvh_scene_read_as(const struct cli_args *args,
+                                    const char *path,
+                                    const char *aabbs,
+                                    const struct facet_render_bvh_traits *traits,
+                                    struct facet_render_bvh_input *out,
+                                    json_t **left_out,
+                                    struct facet_error *err)
 {
     struct facet_scene scene;
     struct facet_bvh_aabb *boxes = NULL;
@@ -92,8 +93,8 @@ enum facet_status bvh_scene_read(const struct cli_args *args,
         status = facet_doc_bvh_aabbs_read(aabbs, &boxes, &box_count, err);
     }
     if (status == FACET_OK) {
-        status =
-            facet_render_bvh_input_make(path != NULL ? &scene : NULL, boxes, box_count, out, err);
+        status = facet_render_bvh_input_make(
+            path != NULL ? &scene : NULL, boxes, box_count, traits, out, err);
     }
     if (status == FACET_OK) {
         status = cli_tell_left_out(args, path, &scene, FACET_LOSS_SHAPE, left_out, err);
@@ -101,6 +102,18 @@ enum facet_status bvh_scene_read(const struct cli_args *args,
     free(boxes);
     facet_scene_free(&scene);
     return status;
+}
+
+enum facet_status bvh_scene_read(const struct cli_args *args,
+                                 const char *path,
+                                 const char *aabbs,
+                                 struct facet_render_bvh_input *out,
+                                 json_t **left_out,
+                                 struct facet_error *err)
+{
+    static const struct facet_render_bvh_traits as_it_is;
+
+    return bvh_scene_read_as(args, path, aabbs, &as_it_is, out, left_out, err);
 }
 
 bool bvh_make_image(const struct cli_args *args, const char *path, struct facet_bytes *out)

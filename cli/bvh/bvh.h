@@ -35,4 +35,13 @@ enum facet_status bvh_scene_read(const struct cli_args *args,
                                  struct json_t **left_out,
                                  struct facet_error *err);
 
+/* The same with what options say of every geometry and instance (report/traits.h). */
+enum facet_status bvh_scene_read_as(const struct cli_args *args,
+                                    const char *path,
+                                    const char *aabbs,
+                                    const struct facet_render_bvh_traits *traits,
+                                    struct facet_render_bvh_input *out,
+                                    struct json_t **left_out,
+                                    struct facet_error *err);
+
 #endif

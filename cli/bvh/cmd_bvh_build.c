@@ -2,6 +2,7 @@
 #include "cli/bvh/rt.h"
 #include "cli/left_out.h"
 #include "command/output.h"
+#include "report/traits.h"
 
 #include "base/progress.h"
 #include "gfx12/build/build.h"
@@ -176,6 +177,7 @@ static int run_build(const struct cli_args *args)
     struct facet_gfx12_build_options options;
     struct facet_gfx12_image image = {NULL, 0};
     struct facet_render_bvh_input input = {0};
+    struct facet_render_bvh_traits traits;
     struct result result = {0};
     struct facet_error err = {0};
     uint64_t threads = 0;
@@ -207,7 +209,11 @@ static int run_build(const struct cli_args *args)
         !cli_can_write(args, output)) {
         return CLI_BAD;
     }
-    status = bvh_scene_read(args, path, cli_value(args, "aabbs"), &input, &result.left_out, &err);
+    status = report_bvh_traits(args, &traits, &err);
+    if (status == FACET_OK) {
+        status = bvh_scene_read_as(
+            args, path, cli_value(args, "aabbs"), &traits, &input, &result.left_out, &err);
+    }
     if (status == FACET_OK) {
         result.flat_instances = input.flat_instances;
         status = build(args, &input, &options, (unsigned)threads, &image, &result, &err);
@@ -244,6 +250,7 @@ static const struct cli_option build_options[] = {
     {"obb", 0, NULL, "give box nodes oriented boxes where they are tighter"},
     {"allow-update", 0, NULL, "primitive nodes with room for any motion (facet bvh update)"},
     {"aabbs", 0, "FILE", "JSON file with procedural boxes, one more bottom level"},
+    REPORT_TRAIT_OPTIONS,
     {"base", 0, "ADDR", "address of the image in memory, a multiple of 64 (default 0)"},
     {"ew", 0, "8|16|32", CLI_GROUP("XPHMG_RT") "bits of a number (default 32)"},
     {"element",
@@ -270,9 +277,11 @@ const struct cli_command cli_cmd_bvh_build = {
         "gives the same bytes on any number of threads; with quality contract they are those of "
         "section 12 of spec/gfx12-semantics.md.\n\n"
         "Pictures are not read. Triangles with NaN in x of a corner are inactive: left out and "
-        "counted. Primitive indices number the triangles of a mesh, an instance's user data its "
-        "number in "
-        "the scene. Triangles with two equal corners are left out, as are instances whose matrix "
+        "counted. The primitives of a glTF mesh are the geometries of one bottom level; primitive "
+        "indices number the triangles of a geometry. An instance's user data is its number in the "
+        "scene, where each geometry counts. What rays are told of geometries and instances, the "
+        "file (docs/scenes.md) or options say, which go first. Triangles with two equal corners "
+        "are left out, as are instances whose matrix "
         "has no inverse. Any other shapes of the scene that are not in the image (points, lines, "
         "animations without --time, unknown extensions) are reported on standard error; --quiet "
         "silences the "
@@ -294,6 +303,7 @@ const struct cli_command cli_cmd_bvh_build = {
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality high --json\n"
                 "facet bvh build examples/gfx12/flag.gltf -o flag.gfx12 --allow-update --time 0\n"
+                "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --opaque no --mask 3\n"
                 "facet bvh build --aabbs examples/gfx12/boxes.json -o boxes.gfx12\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.tiles --format xphmg4 --ew 16\n"
                 "facet bvh build examples/gfx12/cube.obj -o cube.tiles --format xphmg8 --ew 8 "

@@ -2,6 +2,7 @@
 #include "cli/bvh/rt.h"
 #include "cli/left_out.h"
 #include "command/output.h"
+#include "report/traits.h"
 #include "session/bvh_structures.h"
 
 #include "gfx12/build/refit.h"
@@ -58,6 +59,7 @@ static int run_update(const struct cli_args *args)
     const char *output = cli_value(args, "output");
     struct facet_gfx12_image image = {NULL, 0};
     struct facet_render_bvh_input input = {0};
+    struct facet_render_bvh_traits traits;
     struct facet_error err = {0};
     struct session_bvh file;
     json_t *left_out = NULL;
@@ -95,7 +97,10 @@ static int run_update(const struct cli_args *args)
         session_bvh_free(&file);
         return CLI_BAD;
     }
-    status = bvh_scene_read(args, scene, aabbs, &input, &left_out, &err);
+    status = report_bvh_traits(args, &traits, &err);
+    if (status == FACET_OK) {
+        status = bvh_scene_read_as(args, scene, aabbs, &traits, &input, &left_out, &err);
+    }
     if (status == FACET_OK &&
         (status = refit(&file.view, &input.scene, (unsigned)threads, &image, &err)) != FACET_OK) {
         (void)facet_fail_in(&err, file.name);
@@ -147,6 +152,7 @@ static int run_update(const struct cli_args *args)
 static const struct cli_option update_options[] = {
     {"scene", 0, "FILE", "the scene with the new positions"},
     CLI_POSE_OPTIONS,
+    REPORT_TRAIT_OPTIONS,
     {"aabbs", 0, "FILE", "JSON file with the new procedural boxes"},
     {"reach", 0, "R", "tiles: rays start inside [-R, R] (default: within the scene's size of it)"},
     {"output", 'o', "FILE", "the image to write"},

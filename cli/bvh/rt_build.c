@@ -79,7 +79,17 @@ static bool choose_element(const struct cli_args *args, struct facet_rtbvh_optio
 static bool
 read_options(const struct cli_args *args, struct facet_rtbvh_options *options, uint64_t *threads)
 {
-    static const char *const others[] = {"quality", "obb", "allow-update", "aabbs", "base"};
+    static const char *const others[] = {"quality",
+                                         "obb",
+                                         "allow-update",
+                                         "aabbs",
+                                         "base",
+                                         "opaque",
+                                         "cull-disable",
+                                         "force-opaque",
+                                         "flip",
+                                         "mask",
+                                         "user-data"};
     uint64_t leaf = 0;
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {

@@ -4,91 +4,194 @@
 
 #include "bvh/affine.h"
 
+#include <facet/gfx12.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void copy_mesh(const struct facet_scene *scene,
+/* What is made of a scene. */
+struct maker {
+    const struct facet_scene *scene;
+    const struct facet_render_bvh_traits *traits; /* NULL: a BLAS per mesh, without traits */
+    struct facet_render_bvh_input *out;
+    uint32_t *blas_of_mesh;
+};
+
+static uint32_t triangle_flags(const struct maker *m, const struct facet_scene_mesh *mesh)
+{
+    const struct facet_scene_material *material = &m->scene->materials[mesh->material];
+    bool opaque = material->alpha_mode == FACET_ALPHA_OPAQUE, both = material->double_sided;
+
+    if (m->traits != NULL) {
+        struct facet_scene_traits t = mesh->traits;
+
+        facet_scene_traits_add(&t, &m->traits->geometry);
+        opaque =
+            (opaque || (t.set & FACET_TRAIT_OPAQUE) != 0) && (t.set & FACET_TRAIT_NON_OPAQUE) == 0;
+        both = (both || (t.set & FACET_TRAIT_CULL_DISABLE) != 0) && (t.set & FACET_TRAIT_CULL) == 0;
+    }
+    return (opaque ? FACET_BVH_OPAQUE : 0) | (both ? FACET_BVH_DOUBLE_SIDED : 0);
+}
+
+static void copy_mesh(const struct maker *m,
                       const struct facet_scene_mesh *mesh,
                       struct facet_bvh_triangle *out)
 {
-    const struct facet_scene_material *material = &scene->materials[mesh->material];
-    uint32_t flags = 0;
+    const uint32_t flags = triangle_flags(m, mesh);
 
-    if (material->alpha_mode == FACET_ALPHA_OPAQUE) {
-        flags |= FACET_BVH_OPAQUE;
-    }
-    if (material->double_sided) {
-        flags |= FACET_BVH_DOUBLE_SIDED;
-    }
     for (uint32_t i = 0; i < mesh->triangle_count; i++) {
         for (int c = 0; c < 3; c++) {
             memcpy(out[i].vertex[c],
                    &mesh->positions[3 * (size_t)mesh->indices[3 * (size_t)i + c]],
                    sizeof out[i].vertex[c]);
         }
-        out[i].geometry = 0;
+        out[i].geometry = m->traits != NULL ? mesh->geometry : 0;
         out[i].primitive = i;
         out[i].flags = flags;
     }
 }
 
-static void add_instances(const struct facet_scene *scene,
-                          const uint32_t *blas_of_mesh,
-                          struct facet_render_bvh_input *out)
+static void set_traits(const struct maker *m,
+                       const struct facet_scene_instance *from,
+                       struct facet_bvh_instance *to)
 {
-    for (uint32_t i = 0; i < scene->instance_count; i++) {
-        const struct facet_scene_instance *from = &scene->instances[i];
+    struct facet_scene_traits t = from->traits;
+
+    facet_scene_traits_add(&t, &m->traits->instance);
+    to->flags |= (t.set & FACET_TRAIT_OPAQUE) != 0 ? FACET_GFX12_FORCE_OPAQUE : 0;
+    to->flags |= (t.set & FACET_TRAIT_NON_OPAQUE) != 0 ? FACET_GFX12_FORCE_NON_OPAQUE : 0;
+    to->flags |= (t.set & FACET_TRAIT_CULL_DISABLE) != 0 ? FACET_GFX12_DISABLE_TRIANGLE_CULL : 0;
+    to->flags |= (t.set & FACET_TRAIT_FLIP) != 0 ? FACET_GFX12_FLIP_FACEDNESS : 0;
+    to->mask = (t.set & FACET_TRAIT_MASK) != 0 ? t.mask : 0xFF;
+    to->user_data = (t.set & FACET_TRAIT_USER_DATA) != 0 ? t.user_data : to->user_data;
+}
+
+/* Whether instance i is one more geometry of the object that the instance before begins or goes on
+ * with. */
+static bool goes_on(const struct maker *m, uint32_t i)
+{
+    return m->traits != NULL && m->scene->meshes[m->scene->instances[i].mesh].continues;
+}
+
+/* The instances of an object: all its geometries in order, in one place. */
+static bool is_whole(const struct maker *m, uint32_t i)
+{
+    const struct facet_scene *scene = m->scene;
+    const struct facet_scene_instance *first = &scene->instances[i];
+
+    for (uint32_t mesh = first->mesh + 1;
+         m->traits != NULL && mesh < scene->mesh_count && scene->meshes[mesh].continues;
+         mesh++) {
+        i++;
+        if (i >= scene->instance_count || scene->instances[i].mesh != mesh ||
+            memcmp(scene->instances[i].transform, first->transform, sizeof first->transform) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum facet_status add_instances(const struct maker *m, struct facet_error *err)
+{
+    struct facet_render_bvh_input *out = m->out;
+
+    for (uint32_t i = 0; i < m->scene->instance_count; i++) {
+        const struct facet_scene_instance *from = &m->scene->instances[i];
         struct facet_bvh_instance *to = &out->instances[out->scene.instance_count];
 
+        if (goes_on(m, i)) {
+            continue;
+        }
+        if (!is_whole(m, i)) {
+            return facet_fail(err,
+                              FACET_ERR_INPUT,
+                              i,
+                              "instance %u: the geometries of its mesh are not placed together",
+                              i);
+        }
         *to = (struct facet_bvh_instance){
-            .blas = blas_of_mesh[from->mesh], .user_data = i, .mask = 0xFF};
+            .blas = m->blas_of_mesh[from->mesh], .user_data = i, .mask = 0xFF};
+        if (m->traits != NULL) {
+            set_traits(m, from, to);
+        }
         if (facet_bvh_affine_invert(from->transform, to->world_to_object)) {
             out->scene.instance_count++;
         } else {
             out->flat_instances++;
         }
     }
+    return FACET_OK;
 }
 
-static bool add_meshes(const struct facet_scene *scene, struct facet_render_bvh_input *out)
+static void add_meshes(struct maker *m)
 {
-    uint32_t *blas_of_mesh = malloc(((size_t)scene->mesh_count + 1) * sizeof *blas_of_mesh);
+    struct facet_render_bvh_input *out = m->out;
     struct facet_bvh_triangle *next = out->triangles;
 
-    if (blas_of_mesh == NULL) {
-        return false;
+    memset(m->blas_of_mesh, 0xFF, (size_t)m->scene->mesh_count * sizeof *m->blas_of_mesh);
+    for (uint32_t i = 0; i < m->scene->instance_count; i++) {
+        m->blas_of_mesh[m->scene->instances[i].mesh] = 0;
     }
-    memset(blas_of_mesh, 0xFF, (size_t)scene->mesh_count * sizeof *blas_of_mesh);
-    for (uint32_t i = 0; i < scene->instance_count; i++) {
-        blas_of_mesh[scene->instances[i].mesh] = 0;
-    }
-    for (uint32_t m = 0; m < scene->mesh_count; m++) {
-        const struct facet_scene_mesh *mesh = &scene->meshes[m];
+    for (uint32_t i = 0; i < m->scene->mesh_count; i++) {
+        const struct facet_scene_mesh *mesh = &m->scene->meshes[i];
+        const bool continues = m->traits != NULL && mesh->continues && i > 0 &&
+                               m->blas_of_mesh[i - 1] != FACET_SCENE_NONE;
 
-        if (blas_of_mesh[m] == FACET_SCENE_NONE) {
+        if (m->blas_of_mesh[i] == FACET_SCENE_NONE) {
             continue;
         }
-        blas_of_mesh[m] = out->scene.blas_count;
-        out->blas_mesh[out->scene.blas_count] = m;
-        out->blas[out->scene.blas_count++] = (struct facet_bvh_blas_input){
-            .triangles = next, .triangle_count = mesh->triangle_count};
-        copy_mesh(scene, mesh, next);
+        if (!continues) {
+            out->blas_mesh[out->scene.blas_count] = i;
+            out->blas[out->scene.blas_count++] = (struct facet_bvh_blas_input){.triangles = next};
+        }
+        m->blas_of_mesh[i] = out->scene.blas_count - 1;
+        out->blas[m->blas_of_mesh[i]].triangle_count += mesh->triangle_count;
+        copy_mesh(m, mesh, next);
         next += mesh->triangle_count;
         out->triangle_count += mesh->triangle_count;
     }
-    add_instances(scene, blas_of_mesh, out);
-    free(blas_of_mesh);
-    return true;
 }
 
-static void add_aabbs(struct facet_render_bvh_input *out, uint32_t count, uint32_t user_data)
+static enum facet_status add_scene(const struct facet_scene *scene,
+                                   const struct facet_render_bvh_traits *traits,
+                                   struct facet_render_bvh_input *out,
+                                   struct facet_error *err)
 {
+    struct maker m = {.scene = scene, .traits = traits, .out = out};
+    enum facet_status status;
+
+    m.blas_of_mesh = malloc(((size_t)scene->mesh_count + 1) * sizeof *m.blas_of_mesh);
+    if (m.blas_of_mesh == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u meshes", scene->mesh_count);
+    }
+    add_meshes(&m);
+    status = add_instances(&m, err);
+    free(m.blas_of_mesh);
+    return status;
+}
+
+static void add_aabbs(struct facet_render_bvh_input *out,
+                      uint32_t count,
+                      uint32_t user_data,
+                      const struct facet_render_bvh_traits *traits)
+{
+    const struct maker m = {.traits = traits};
+    const struct facet_scene_instance plain = {0};
     struct facet_bvh_instance *in = &out->instances[out->scene.instance_count++];
 
     *in = (struct facet_bvh_instance){
         .blas = out->scene.blas_count, .user_data = user_data, .mask = 0xFF};
     for (int k = 0; k < 3; k++) {
         in->world_to_object[k][k] = 1.0f;
+    }
+    if (traits != NULL) {
+        set_traits(&m, &plain, in);
+    }
+    for (uint32_t i = 0; traits != NULL && i < count; i++) {
+        uint32_t *flags = &out->aabbs[i].flags;
+
+        *flags |= (traits->geometry.set & FACET_TRAIT_OPAQUE) != 0 ? FACET_BVH_OPAQUE : 0;
+        *flags &= (traits->geometry.set & FACET_TRAIT_NON_OPAQUE) != 0 ? ~(uint32_t)FACET_BVH_OPAQUE
+                                                                       : ~0U;
     }
     out->blas_mesh[out->scene.blas_count] = FACET_SCENE_NONE;
     out->blas[out->scene.blas_count++] =
@@ -98,9 +201,11 @@ static void add_aabbs(struct facet_render_bvh_input *out, uint32_t count, uint32
 enum facet_status facet_render_bvh_input_make(const struct facet_scene *scene,
                                               const struct facet_bvh_aabb *aabbs,
                                               uint32_t aabb_count,
+                                              const struct facet_render_bvh_traits *traits,
                                               struct facet_render_bvh_input *out,
                                               struct facet_error *err)
 {
+    enum facet_status status = FACET_OK;
     size_t meshes = scene != NULL ? scene->mesh_count : 0;
     size_t instances = scene != NULL ? scene->instance_count : 0;
     uint64_t triangles = scene != NULL ? facet_scene_triangles(scene) : 0;
@@ -120,8 +225,7 @@ enum facet_status facet_render_bvh_input_make(const struct facet_scene *scene,
     out->triangles = malloc((size_t)(triangles + 1) * sizeof *out->triangles);
     out->aabbs = malloc(((size_t)aabb_count + 1) * sizeof *out->aabbs);
     if (out->blas == NULL || out->blas_mesh == NULL || out->instances == NULL ||
-        out->triangles == NULL || out->aabbs == NULL ||
-        (scene != NULL && !add_meshes(scene, out))) {
+        out->triangles == NULL || out->aabbs == NULL) {
         facet_render_bvh_input_free(out);
         return facet_fail(err,
                           FACET_ERR_MEMORY,
@@ -129,9 +233,16 @@ enum facet_status facet_render_bvh_input_make(const struct facet_scene *scene,
                           "no memory for %llu triangles",
                           (unsigned long long)triangles);
     }
+    if (scene != NULL) {
+        status = add_scene(scene, traits, out, err);
+    }
+    if (status != FACET_OK) {
+        facet_render_bvh_input_free(out);
+        return status;
+    }
     if (aabbs != NULL) {
         memcpy(out->aabbs, aabbs, (size_t)aabb_count * sizeof *aabbs);
-        add_aabbs(out, aabb_count, (uint32_t)instances);
+        add_aabbs(out, aabb_count, (uint32_t)instances, traits);
     }
     out->scene.blas = out->blas;
     out->scene.instances = out->instances;

@@ -1,6 +1,10 @@
-/* From a scene to what the BVH builder takes: one bottom-level structure per mesh that is shown,
- * with geometry index 0 and the triangle's number as primitive index; one instance per instance of
- * the scene, whose user data is its number in the scene.
+/* From a scene to what the BVH builder takes. The renderer wants one bottom-level structure per
+ * mesh that is shown, with geometry index 0 and the triangle's number as primitive index; one
+ * instance per instance of the scene, whose user data is its number in the scene.
+ *
+ * Images for others have one bottom-level structure per object: its meshes are geometries, and its
+ * instance has the number of the first of theirs, so that geometry 0 to n of the instance are the
+ * instances from there on in a file whose primitives are all triangles. Traits are honoured.
  *
  * Mirrored instances need no FLIP_FACEDNESS: the instruction sees the triangle in object space, and
  * there counter-clockwise is front whatever the matrix (glTF 2.0, 3.7.4). */
@@ -21,11 +25,18 @@ struct facet_render_bvh_input {
     uint32_t flat_instances; /* left out: their matrix has no inverse */
 };
 
-/* `scene` may be NULL. `aabbs` (may be NULL) become one more BLAS with one instance in place, whose
- * user data is the number of instances of the scene; they are copied. */
+/* What goes before the traits of every geometry and instance. */
+struct facet_render_bvh_traits {
+    struct facet_scene_traits geometry, instance;
+};
+
+/* `scene` may be NULL. `traits` NULL: for the renderer. `aabbs` (may be NULL) become one more BLAS
+ * with one instance in place, whose user data is the number of instances of the scene; they are
+ * copied. */
 enum facet_status facet_render_bvh_input_make(const struct facet_scene *scene,
                                               const struct facet_bvh_aabb *aabbs,
                                               uint32_t aabb_count,
+                                              const struct facet_render_bvh_traits *traits,
                                               struct facet_render_bvh_input *out,
                                               struct facet_error *err);
 void facet_render_bvh_input_free(struct facet_render_bvh_input *input);

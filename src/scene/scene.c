@@ -235,3 +235,18 @@ void facet_scene_uv(const struct facet_scene_mesh *mesh,
     uv[0] = use->matrix[0] * u + use->matrix[1] * v + use->matrix[2];
     uv[1] = use->matrix[3] * u + use->matrix[4] * v + use->matrix[5];
 }
+
+void facet_scene_traits_add(struct facet_scene_traits *to, const struct facet_scene_traits *more)
+{
+    static const uint8_t opposites[] = {FACET_TRAIT_OPAQUE | FACET_TRAIT_NON_OPAQUE,
+                                        FACET_TRAIT_CULL_DISABLE | FACET_TRAIT_CULL};
+
+    for (unsigned i = 0; i < 2; i++) {
+        if ((more->set & opposites[i]) != 0) {
+            to->set &= (uint8_t)~opposites[i];
+        }
+    }
+    to->set |= more->set;
+    to->mask = (more->set & FACET_TRAIT_MASK) != 0 ? more->mask : to->mask;
+    to->user_data = (more->set & FACET_TRAIT_USER_DATA) != 0 ? more->user_data : to->user_data;
+}

@@ -34,11 +34,33 @@ struct facet_bounds {
     float lo[3], hi[3]; /* lo > hi: empty */
 };
 
+/* What a builder of acceleration structures is told about a geometry or an instance; bits of `set`.
+ * For an instance, opacity overrides that of its geometries. */
+enum {
+    FACET_TRAIT_OPAQUE = 1U,
+    FACET_TRAIT_NON_OPAQUE = 2U,
+    FACET_TRAIT_CULL_DISABLE = 4U, /* no side is culled */
+    FACET_TRAIT_CULL = 8U,
+    FACET_TRAIT_FLIP = 16U, /* instance: front and back change places */
+    FACET_TRAIT_MASK = 32U,
+    FACET_TRAIT_USER_DATA = 64U,
+    FACET_TRAIT_ALL = 127U,
+};
+#define FACET_TRAIT_MOST_USER_DATA 0xFFFFFFU
+
+struct facet_scene_traits {
+    uint8_t set, mask;
+    uint32_t user_data;
+};
+
 struct facet_scene_mesh {
     char name[FACET_SCENE_NAME_BYTES];
     uint32_t vertex_count;
     uint32_t triangle_count;
-    uint32_t material;              /* always valid */
+    uint32_t material; /* always valid */
+    uint32_t geometry; /* its number in the object that it is a part of */
+    bool continues;    /* it belongs to the same object as the mesh before */
+    struct facet_scene_traits traits;
     uint32_t *indices;              /* 3 per triangle, each < vertex_count */
     float *positions;               /* 3 per vertex */
     float *normals;                 /* 3 per vertex; NULL: flat, use the triangle's normal */
@@ -49,7 +71,8 @@ struct facet_scene_mesh {
 
 struct facet_scene_instance {
     float transform[12]; /* object to world: three rows of four, the last column is translation */
-    uint32_t mesh;
+    uint32_t mesh;       /* meshes of one object follow one another, placed alike */
+    struct facet_scene_traits traits;
     bool flipped; /* the matrix mirrors: front faces turn clockwise in world space */
 };
 
@@ -190,6 +213,9 @@ enum facet_status facet_scene_leave_out(struct facet_scene *scene,
 enum facet_status facet_scene_add_left_out(struct facet_scene *scene,
                                            const struct facet_left_out *item,
                                            struct facet_error *err);
+
+/* What `more` says goes before what is there. */
+void facet_scene_traits_add(struct facet_scene_traits *to, const struct facet_scene_traits *more);
 
 /* glTF's defaults: white, opaque, one-sided, no textures, repeat and linear with mipmaps. */
 void facet_scene_material_default(struct facet_scene_material *material);

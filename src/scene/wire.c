@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC 0x46535732U /* changes with the layout */
+#define MAGIC 0x46535733U /* changes with the layout */
 #define ENDS_EARLY "the importer's result ends too early"
 
 /* ---- writing ---- */
@@ -40,6 +40,13 @@ static void put_array(struct writer *w, const float *values, size_t count)
     }
 }
 
+static void put_traits(struct writer *w, const struct facet_scene_traits *traits)
+{
+    put_u32(w, traits->set);
+    put_u32(w, traits->mask);
+    put_u32(w, traits->user_data);
+}
+
 static void put_mesh(struct writer *w, const struct facet_scene_mesh *mesh)
 {
     size_t vertices = mesh->vertex_count;
@@ -48,6 +55,9 @@ static void put_mesh(struct writer *w, const struct facet_scene_mesh *mesh)
     put_u32(w, mesh->vertex_count);
     put_u32(w, mesh->triangle_count);
     put_u32(w, mesh->material);
+    put_u32(w, mesh->geometry);
+    put_u32(w, mesh->continues);
+    put_traits(w, &mesh->traits);
     put(w, mesh->indices, 3 * (size_t)mesh->triangle_count * sizeof *mesh->indices);
     put_floats(w, mesh->positions, 3 * vertices);
     put_array(w, mesh->normals, 3 * vertices);
@@ -135,6 +145,7 @@ bool facet_wire_write(const struct facet_wire_out *out, const struct facet_scene
     }
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         put_u32(&w, scene->instances[i].mesh);
+        put_traits(&w, &scene->instances[i].traits);
         put_floats(&w, scene->instances[i].transform, 12);
     }
     for (uint32_t i = 0; i < scene->camera_count; i++) {
@@ -240,6 +251,15 @@ static void total(struct reader *r, uint64_t *sum, uint64_t more, uint64_t limit
     }
 }
 
+static void get_traits(struct reader *r, struct facet_scene_traits *traits)
+{
+    const char *const bad = "the importer's result has a bad trait";
+
+    traits->set = (uint8_t)get_below(r, FACET_TRAIT_ALL + 1, bad);
+    traits->mask = (uint8_t)get_below(r, 256, bad);
+    traits->user_data = get_below(r, FACET_TRAIT_MOST_USER_DATA + 1, bad);
+}
+
 static void get_mesh(struct reader *r, uint32_t materials)
 {
     struct facet_scene_mesh mesh;
@@ -250,6 +270,9 @@ static void get_mesh(struct reader *r, uint32_t materials)
     mesh.vertex_count = get_u32(r);
     mesh.triangle_count = get_u32(r);
     mesh.material = get_below(r, materials, "the importer's result names a missing material");
+    mesh.geometry = get_below(r, UINT32_C(1) << 30, "the importer's result has a bad geometry");
+    mesh.continues = get_below(r, 2, "the importer's result has a bad flag") != 0;
+    get_traits(r, &mesh.traits);
     total(r,
           &r->vertices,
           mesh.vertex_count,
@@ -347,6 +370,7 @@ static void get_instance(struct reader *r, uint32_t meshes)
 
     memset(&instance, 0, sizeof instance);
     instance.mesh = get_below(r, meshes, "the importer's result names a missing mesh");
+    get_traits(r, &instance.traits);
     get_floats(r, instance.transform, 12);
     if (good(r)) {
         r->status = facet_scene_add_instance(r->scene, &instance, r->err);

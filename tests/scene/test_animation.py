@@ -10,6 +10,7 @@ import tempfile
 
 from gltf_writer import TRIANGLE, Gltf, png
 from harness import case, check, check_eq, main
+from raw_image import read_image
 
 FACET = os.environ["FACET"]
 FOLDER = tempfile.TemporaryDirectory(prefix="facet_animation_")
@@ -32,30 +33,6 @@ def write(name, g):
 
 # ---- what an image holds ----
 
-def bits(node, at, width):
-    return int.from_bytes(node, "little") >> at & ((1 << width) - 1)
-
-
-def floats(words):
-    return [struct.unpack("<f", struct.pack("<I", word))[0] for word in words]
-
-
-def node_triangles(node):
-    """(primitive, corners) of a primitive node of whole floats with one geometry."""
-    pairs = bits(node, 28, 3) + 1
-    mid, base_bits, own_bits = bits(node, 42, 10), bits(node, 32, 5), bits(node, 37, 5)
-    check_eq(bits(node, 0, 20), 0x7FFF, "widths of an updatable node")
-    base = bits(node, mid, base_bits)
-    for t in range(2 * pairs):
-        numbers = bits(node, 1024 - 29 * (t // 2 + 1) + (3 if t % 2 else 17), 12)
-        if t % 2 and numbers == 0:
-            continue
-        corners = [floats([bits(node, 52 + 96 * (numbers >> 4 * c & 15) + 32 * k, 32) for k in range(3)])
-                   for c in range(3)]
-        own = bits(node, mid + base_bits + (t - 1) * own_bits, own_bits) if t else 0
-        yield (base if t == 0 else own if own_bits >= base_bits else own | base >> own_bits << own_bits), corners
-
-
 def solve(m, v):
     """x with m x = v, by Cramer's rule."""
     def det(a):
@@ -74,20 +51,11 @@ def triangles(file, *words):
 
 
 def image_triangles(image):
-    with open(image, "rb") as file:
-        data = file.read()
-    found, places = {}, []
-    for node in json.loads(facet("bvh", "dump", image, "--json").stdout)["nodes"]:
-        at = int(node["offset"], 16)
-        block = data[at:at + 128]
-        if node["kind"] == "primitive":
-            found.update(node_triangles(block))
-        elif node["kind"] == "instance":
-            places.append(floats([bits(block, 32 * i, 32) for i in range(12)]))
-    check_eq(len(places), 1, "instances")
-    m = places[0]
-    return [[solve([m[0:3], m[4:7], m[8:11]], [p[k] - m[4 * k + 3] for k in range(3)]) for p in found[i]]
-            for i in sorted(found)]
+    found, places = read_image(image)
+    check_eq((len(places), len(found)), (1, 1), "instances, BLASes")
+    m = places[0]["matrix"]
+    return [[solve([m[0:3], m[4:7], m[8:11]], [p[k] - m[4 * k + 3] for k in range(3)]) for p in t["corners"]]
+            for t in sorted(next(iter(found.values())), key=lambda t: t["primitive"])]
 
 
 def check_near(found, wanted, what):

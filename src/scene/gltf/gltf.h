@@ -153,6 +153,14 @@ bool facet_gltf_apply_skin(struct gltf *g,
                            const char *where,
                            struct facet_scene_mesh *mesh);
 
+/* traits.c: what extras.facet says of a geometry or an instance, which goes before what is there.
+ */
+bool facet_gltf_traits(struct gltf *g,
+                       const json_t *object,
+                       bool instance,
+                       const char *where,
+                       struct facet_scene_traits *out);
+
 /* animation.c: fills in g->poses where the reader is to show a moment of an animation. */
 bool facet_gltf_animate(struct gltf *g);
 

@@ -253,15 +253,18 @@ static bool build_primitive(struct gltf *g,
 
 static bool add_primitive(struct gltf *g,
                           uint32_t mesh_index,
-                          const json_t *primitive,
+                          uint32_t number,
+                          bool continues,
                           const struct bend *bend,
                           const char *where)
 {
+    const json_t *object = facet_gltf_item(g, "meshes", mesh_index);
+    const json_t *primitive = json_array_get(json_object_get(object, "primitives"), number);
     struct facet_scene_mesh mesh;
     struct facet_error err;
     enum facet_status status;
     uint64_t mode = TRIANGLES;
-    char name[GLTF_WHERE_BYTES];
+    char name[GLTF_WHERE_BYTES], mesh_where[GLTF_WHERE_BYTES];
 
     if (!facet_gltf_get_size(g, primitive, "mode", TRIANGLE_FAN, where, &mode)) {
         return false;
@@ -271,14 +274,19 @@ static bool add_primitive(struct gltf *g,
                                     FACET_LOSS_SHAPE,
                                     1,
                                     mode == POINTS ? "primitives of points" : "primitives of lines",
-                                    facet_gltf_item(g, "meshes", mesh_index),
+                                    object,
                                     where,
                                     "only triangles are read");
     }
     memset(&mesh, 0, sizeof mesh);
     (void)snprintf(name, sizeof name, "mesh %u", mesh_index);
-    facet_gltf_set_name(mesh.name, facet_gltf_item(g, "meshes", mesh_index), name);
-    if (!build_primitive(g, primitive, mode, bend, where, &mesh)) {
+    (void)snprintf(mesh_where, sizeof mesh_where, "meshes[%u]", mesh_index);
+    facet_gltf_set_name(mesh.name, object, name);
+    mesh.geometry = number;
+    mesh.continues = continues;
+    if (!facet_gltf_traits(g, object, false, mesh_where, &mesh.traits) ||
+        !facet_gltf_traits(g, primitive, false, where, &mesh.traits) ||
+        !build_primitive(g, primitive, mode, bend, where, &mesh)) {
         facet_scene_mesh_free(&mesh);
         return false;
     }
@@ -305,7 +313,7 @@ build_mesh(struct gltf *g, uint32_t index, const struct bend *bend, uint32_t *fi
     for (size_t i = 0; ok && i < json_array_size(primitives); i++) {
         (void)snprintf(where, sizeof where, "meshes[%u].primitives[%zu]", index, i);
         ok = json_is_object(json_array_get(primitives, i))
-                 ? add_primitive(g, index, json_array_get(primitives, i), bend, where)
+                 ? add_primitive(g, index, (uint32_t)i, g->scene->mesh_count != *first, bend, where)
                  : facet_gltf_fail(g, FACET_ERR_INPUT, "%s: expected an object", where);
     }
     *end = g->scene->mesh_count;

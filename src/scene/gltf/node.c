@@ -210,13 +210,19 @@ static bool find_roots(struct gltf *g, json_t **out)
            note_other_scenes(g, scene);
 }
 
-static bool add_instance(struct gltf *g, uint32_t mesh, const struct facet_affine *matrix)
+static bool
+add_instance(struct gltf *g, uint32_t node, uint32_t mesh, const struct facet_affine *matrix)
 {
     struct facet_scene_instance instance = {.mesh = mesh};
     struct facet_affine rounded, inverse;
     struct facet_error err;
     enum facet_status status;
+    char where[GLTF_WHERE_BYTES];
 
+    (void)snprintf(where, sizeof where, "nodes[%u]", node);
+    if (!facet_gltf_traits(g, facet_gltf_item(g, "nodes", node), true, where, &instance.traits)) {
+        return false;
+    }
     facet_affine_to_float(matrix, instance.transform);
     rounded = facet_affine_from_float(instance.transform);
     if (!facet_affine_finite(&rounded)) {
@@ -294,22 +300,19 @@ static struct facet_affine placement(const struct placements *p, uint32_t i)
     return facet_affine_trs(t, r, s);
 }
 
-static bool place_all(struct gltf *g,
-                      const struct placements *p,
-                      const struct facet_affine *node,
-                      uint32_t first,
-                      uint32_t end)
+static bool
+place_all(struct gltf *g, const struct placements *p, uint32_t node, uint32_t first, uint32_t end)
 {
     bool ok = true;
 
-    for (uint32_t mesh = first; ok && mesh < end; mesh++) {
-        for (uint32_t i = 0; ok && i < p->count; i++) {
-            struct facet_affine local = placement(p, i);
-            struct facet_affine matrix = facet_affine_multiply(node, &local);
+    for (uint32_t i = 0; ok && i < p->count; i++) {
+        struct facet_affine local = placement(p, i);
+        struct facet_affine matrix = facet_affine_multiply(&g->world[node], &local);
 
-            ok = facet_affine_finite(&matrix)
-                     ? add_instance(g, mesh, &matrix)
-                     : facet_gltf_fail(g, FACET_ERR_INPUT, "instance %u has no finite matrix", i);
+        ok = facet_affine_finite(&matrix) ||
+             facet_gltf_fail(g, FACET_ERR_INPUT, "instance %u has no finite matrix", i);
+        for (uint32_t mesh = first; ok && mesh < end; mesh++) {
+            ok = add_instance(g, node, mesh, &matrix);
         }
     }
     return ok;
@@ -332,7 +335,7 @@ place_many(struct gltf *g, const json_t *extension, uint32_t node, uint32_t firs
     if (ok && p.count == FACET_SCENE_NONE) {
         p.count = 1;
     }
-    ok = ok && place_all(g, &p, &g->world[node], first, end);
+    ok = ok && place_all(g, &p, node, first, end);
     free(p.translation);
     free(p.rotation);
     free(p.scale);
@@ -372,7 +375,7 @@ static bool add_meshes(struct gltf *g, uint32_t node)
         ok = many == NULL || note_instanced_skin(g, node);
     }
     for (uint32_t mesh = first; ok && mesh < end; mesh++) {
-        ok = add_instance(g, mesh, &matrix);
+        ok = add_instance(g, node, mesh, &matrix);
     }
     return ok;
 }
