@@ -62,7 +62,19 @@ def all_items(spec, glossary):
     for i, (name, title) in enumerate(spec.extension_titles()):
         isa = next(r["isa"] for r in spec.extension_rules if r["extension"] == name)
         add("extension", isa, name, "extensions", title, (i, 0))
+    for i, r in enumerate(spec.rules):
+        add("rule", "gfx12", r["id"], "rules", r["title"], (i, 0))
     return items
+
+
+def link_rules(spec, items):
+    """A rule belongs to the requirement that it protects, and to the rows and resolutions that name it."""
+    for item in items:
+        if item.kind == "rule":
+            name = re.compile(r"\b%s\b" % item.name)
+            item.requirements.add(spec.rules[item.key[0]]["requirement"])
+            item.requirements |= {r["id"] for r in spec.requirements if name.search(r["requirement"] + r["observable"])}
+            item.resolutions |= {r["id"] for r in spec.resolutions if name.search(r["text"])}
 
 
 class Numbers:
@@ -107,6 +119,12 @@ def emit(spec, glossary, items):
         out.append("    {%s, %s, %s, %s, %d}," % (
             c_string(r["name"]), c_string(r["title"]), c_string(r["text"]), c_string(r["path"]), r["line"]))
     out.append("};")
+    out.append("const struct facet_rule_row facet_rule_rows[] = {")
+    for r in spec.rules:
+        drivers = ", ".join(c_string(r[k] if r[k] != "-" else r["severity"]) for k in ("radv", "gpurt", "hiprt"))
+        out.append("    {%s, %s, {%s}, %s, %s, %s}," % (
+            c_string(r["id"]), c_string(r["severity"]), drivers, c_string(r["title"]), c_string(r["rule"]), c_string(r["path"])))
+    out.append("};")
     out.append("const struct facet_document_row facet_document_rows[] = {")
     for r in spec.documents:
         out.append("    {%s}," % ", ".join(c_string(r[k]) for k in ("document", "title", "author", "kind")))
@@ -123,6 +141,7 @@ def main(argv):
         glossary = read_glossary(argv[2])
         items = all_items(spec, glossary)
         Links(spec, items)
+        link_rules(spec, items)
     if spec.findings:
         sys.stderr.write("\n".join(spec.findings) + "\n")
         return 1

@@ -141,7 +141,7 @@ class Finder:
             return path, self.line_of(path, item.name)
         rows = {"instruction": self.spec.unit_insns, "csr": self.spec.csrs, "field": self.spec.csrs,
                 "alias": self.spec.aliases.get(item.machine), "requirement": self.spec.requirements,
-                "resolution": self.spec.resolutions, "section": self.spec.sections}
+                "resolution": self.spec.resolutions, "section": self.spec.sections, "rule": self.spec.rules}
         row = rows[item.kind][i]
         return "spec/" + row.get("path", "alias.tsv"), (row["fields"][part] if item.kind == "field" else row)["line"]
 

@@ -8,6 +8,7 @@ usage: gen_tables.py SPEC_FOLDER isa_tables.c isa_rows.h
        gen_tables.py --csrs SPEC_FOLDER xphmg|tile csrs.h csr_rules.h
        gen_tables.py --layouts SPEC_FOLDER xphmg|tile|gfx12 layouts.h
        gen_tables.py --unit-insns SPEC_FOLDER gfx12 insns.h
+       gen_tables.py --rules SPEC_FOLDER gfx12 rules.h
        gen_tables.py --check SPEC_FOLDER
        gen_tables.py --files SPEC_FOLDER     the files that are read, one per line
 Complaints go to standard error as file:line: text; then nothing is written and the exit status is 1."""
@@ -340,6 +341,19 @@ def emit_unit_header(spec, out):
     out.append("\n#endif")
 
 
+def emit_rules(spec, out):
+    """The rules of the GFX12 validator, as a list of RULE(id, severities, requirement, title)."""
+    out.append("/* Made by tools/gen_tables.py from spec/gfx12.rules.tsv. */")
+    out.append("#ifndef FACET_CONTRACT_GFX12_RULES_H")
+    out.append("#define FACET_CONTRACT_GFX12_RULES_H\n")
+    out.append("#define FACET_GFX12_RULES %d" % len(spec.rules))
+    out.append("#define FACET_GFX12_RULE_ROWS(RULE) \\")
+    for r in spec.rules:
+        severities = ["FACET_GFX12_" + (r[k] if r[k] != "-" else r["severity"]).upper() for k in spec_tables.RULE_COLUMNS[1:5]]
+        out.append("    RULE(%s) \\" % ", ".join([c_string(r["id"])] + severities + [c_string(r[k]) for k in ("requirement", "title")]))
+    out.append("\n#endif")
+
+
 def emit_prose(spec, out):
     out.append("const struct facet_requirement_row facet_requirement_rows[] = {")
     for r in spec.requirements:
@@ -378,6 +392,8 @@ def main(argv):
         folder, outputs = argv[2], argv[4:]
     elif len(argv) == 5 and argv[1:4:2] == ["--unit-insns", "gfx12"]:
         folder, outputs = argv[2], argv[4:]
+    elif len(argv) == 5 and argv[1:4:2] == ["--rules", "gfx12"]:
+        folder, outputs = argv[2], argv[4:]
     elif len(argv) == 5 and argv[1] == "--layouts" and argv[3] in layout_tables.UNITS:
         folder, outputs = argv[2], argv[4:]
     elif len(argv) == 4:
@@ -401,6 +417,10 @@ def main(argv):
         return 0
     if argv[1] == "--unit-insns":
         emit_unit_header(spec, header)
+        write(outputs[0], header)
+        return 0
+    if argv[1] == "--rules":
+        emit_rules(spec, header)
         write(outputs[0], header)
         return 0
     if argv[1] == "--layouts":

@@ -41,6 +41,8 @@ CODECS = ["plain", "minus_one", "step", "modulo", "high20"]
 PRINTS = {"-": "plain", "hex": "hex", "number": "number"}
 ACCESS = ["RO", "RW", "W1C", "WARL", "W1A", "WC"]
 LEVELS = ["MUST", "SHOULD", "MAY", "DEF", "DEP"]
+RULE_COLUMNS = ["id", "severity", "radv", "gpurt", "hiprt", "requirement", "title", "rule"]
+SEVERITIES = ("note", "warning", "error")
 
 FIELD = re.compile(r"([A-Za-z0-9_]+)(?:\.(\d+)_(\d+))?\[(\d+)(?::(\d+))?\](?:!=(\d+(?:,\d+)*))?$")
 WORD = re.compile(r"0x[0-9a-fA-F]+$")
@@ -120,7 +122,7 @@ class Spec:
         self.aliases = OrderedDict((isa, []) for isa in INSN_FILES)
         self.operand_rules, self.extension_rules = [], []
         self.csrs, self.requirements, self.resolutions, self.documents = [], [], [], []
-        self.layouts, self.unit_insns, self.sections = [], [], []
+        self.layouts, self.unit_insns, self.sections, self.rules = [], [], [], []
 
     def say(self, path, line, what):
         self.findings.append("%s:%d: %s" % (path, line, what))
@@ -143,6 +145,7 @@ class Spec:
         self.documents = [r for _, r in self.rows("documents.tsv", layout_tables.DOCUMENT_COLUMNS)]
         self.read_requirements()
         self.read_resolutions()
+        self.read_rules("gfx12.rules.tsv")
         self.check_citations()
         self.read_sections()
         self.layouts = layout_tables.read(self)
@@ -609,6 +612,19 @@ class Spec:
             for area, ids in seen.items():
                 if ids != set(range(1, len(ids) + 1)):
                     self.say(path, 1, "%s IDs are not 001..%03d without gaps" % (area, len(ids)))
+
+    def read_rules(self, path):
+        """What a validator asks; a column of a driver is `-` where the severity is the rule's own."""
+        known = {r["id"] for r in self.requirements}
+        for n, r in self.rows(path, RULE_COLUMNS):
+            if r["id"] != "V%02d" % (len(self.rules) + 1):
+                self.say(path, n, "id '%s', expected V%02d" % (r["id"], len(self.rules) + 1))
+            for column in RULE_COLUMNS[1:5]:
+                if r[column] not in SEVERITIES and (column == "severity" or r[column] != "-"):
+                    self.say(path, n, "bad severity '%s'" % r[column])
+            if r["requirement"] not in known:
+                self.say(path, n, "there is no requirement %s" % r["requirement"])
+            self.rules.append(dict(r, path=path, line=n))
 
     def read_sections(self):
         """The pages of behaviour by their numbered headings: "rt-semantics.md 8", a part from one heading to the next."""

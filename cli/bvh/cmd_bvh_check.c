@@ -115,9 +115,14 @@ static int check_one(const struct cli_args *args,
 {
     struct facet_gfx12_check check;
     struct facet_error err = {0};
-    enum facet_status status = check_file(args, file, options, &check, &err);
+    enum facet_status status;
     int code;
 
+    if (file->driver.count != 0) {
+        options->dialect = (enum facet_gfx12_dialect)session_driver_piece(file, file->driver.chosen)
+                               ->structure.driver;
+    }
+    status = check_file(args, file, options, &check, &err);
     if (status == FACET_OK) {
         status = session_structures_check(file, options, &check, &err);
     }

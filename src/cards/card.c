@@ -18,7 +18,8 @@ const char *const facet_item_kind_name[FACET_ITEM_KINDS] = {"instruction",
                                                             "section",
                                                             "word",
                                                             "document",
-                                                            "extension"};
+                                                            "extension",
+                                                            "rule"};
 const char *const facet_item_machine_name[FACET_ITEM_MACHINES] = {"xphmg", "tile", "gfx12", ""};
 
 /* -- Names ----------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ enum facet_item_kind {
     FACET_ITEM_WORD,    /* of the glossary */
     FACET_ITEM_DOCUMENT,
     FACET_ITEM_EXTENSION,
+    FACET_ITEM_RULE, /* of a validator */
     FACET_ITEM_KINDS
 };
 extern const char *const facet_item_kind_name[FACET_ITEM_KINDS]; /* "instruction" */
@@ -67,6 +68,17 @@ struct facet_section_row {
     uint16_t line;
 };
 extern const struct facet_section_row facet_section_rows[];
+
+/* A rule of the validator of GFX12 images. */
+struct facet_rule_row {
+    const char *id; /* "V12" */
+    const char *severity;
+    const char *in_driver[3]; /* in images of RADV, GPURT, HIPRT */
+    const char *title;
+    const char *text;
+    const char *file;
+};
+extern const struct facet_rule_row facet_rule_rows[];
 
 struct facet_document_row {
     const char *name; /* as requirement rows cite it */

@@ -3,6 +3,7 @@
 #include "cards/card.h"
 
 #include "cards/places.h"
+#include "cards/rule.h"
 #include "json/json.h"
 
 #include <stdlib.h>
@@ -757,6 +758,8 @@ static json_t *record_of(const struct facet_card *card)
         return document_record(card);
     case FACET_ITEM_EXTENSION:
         return extension_record(card);
+    case FACET_ITEM_RULE:
+        return facet_card_rule_record(card);
     case FACET_ITEM_KINDS:
         break;
     }

@@ -47,6 +47,9 @@ static const char *longer_text(const struct facet_item *item)
     if (item->kind == FACET_ITEM_MEMBER) {
         return facet_layout_rows[item->row].members[item->part].cells.legal;
     }
+    if (item->kind == FACET_ITEM_RULE) {
+        return facet_rule_rows[item->row].text;
+    }
     return item->kind == FACET_ITEM_RESOLUTION ? facet_resolution_rows[item->row].text : "";
 }
 

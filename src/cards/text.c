@@ -678,6 +678,20 @@ static void put_head(struct facet_strbuf *out, const json_t *record)
             out, "%s   requirement, level %s, spec/%s\n", id, string_of(record, "level"), file);
     } else if (is_kind(record, "resolution")) {
         facet_strbuf_printf(out, "%s   resolution, spec/%s\n\n%s\n", id, file, title);
+    } else if (is_kind(record, "rule")) {
+        const json_t *in = json_object_get(record, "severity_in");
+
+        facet_strbuf_printf(
+            out,
+            "%s   rule of facet bvh check, spec/%s\n\n%s\n\nSeverity\n  %s (radv: %s, "
+            "gpurt: %s, hiprt: %s)\n",
+            id,
+            file,
+            title,
+            string_of(record, "severity"),
+            string_of(in, "radv"),
+            string_of(in, "gpurt"),
+            string_of(in, "hiprt"));
     } else if (is_kind(record, "section")) {
         facet_strbuf_printf(
             out, "%s   section, spec/%s:%d\n\n%s\n", name, file, number_of(record, "line"), title);

@@ -58,7 +58,7 @@ def unknown_names_are_bad_input():
 
 
 KINDS = ["instructions", "aliases", "csrs", "fields", "structures", "members", "requirements", "resolutions", "sections",
-         "words", "documents", "extensions"]
+         "words", "documents", "extensions", "rules"]
 
 
 @case()
@@ -90,6 +90,18 @@ def table(name):
 
 def tables(pattern):
     return [row for path in sorted(glob.glob(os.path.join(SOURCE, "spec", pattern))) for row in table(path)]
+
+
+@case()
+def rules_are_shown_as_their_table_has_them():
+    for row in table("gfx12.rules.tsv"):
+        card = json.loads(spec(row["id"], "--json")[1])["cards"][0]
+        check_eq((card["kind"], card["title"], card["text"], card["severity"]),
+                 ("rule", row["title"], row["rule"], row["severity"]), row["id"])
+        check_eq(card["severity_in"], {k: row["severity"] if row[k] == "-" else row[k] for k in ("radv", "gpurt", "hiprt")},
+                 row["id"])
+        check(row["requirement"] in card["requirements"], row["id"])
+    check("error (radv: error, gpurt: error, hiprt: error)" in spec("V12")[1], "severity of V12")
 
 
 def names_of_the_contract():
@@ -135,6 +147,8 @@ def names_of_the_contract():
     for row in table("documents.tsv"):
         yield row["document"]
         yield row["title"]
+    for row in tables("*.rules.tsv"):
+        yield row["id"]
     for row in table("extensions.tsv"):
         yield row["extension"]
     with open(os.path.join(SOURCE, "docs", "glossary.md"), encoding="utf-8") as file:

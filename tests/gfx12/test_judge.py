@@ -367,7 +367,7 @@ def child_lost_and_cleaned(i):
     i.add(box, 220, 4, -1)
 
 
-@damage("V49")
+@damage("V49 V45")
 def instance_lost(i):
     i.add(i.top, 220, 4, -1)
 

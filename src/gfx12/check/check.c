@@ -18,60 +18,11 @@
 #define W FACET_GFX12_WARNING
 #define N FACET_GFX12_NOTE
 
+#define RULE(id, severity, radv, gpurt, hiprt, requirement, title)                                 \
+    {id, requirement, severity, {severity, radv, gpurt, hiprt}, title},
 const struct facet_gfx12_rule facet_gfx12_rules[FACET_GFX12_RULES + 1] = {
-    {NULL, NULL, N, NULL},
-    {"V01", "G12-003", E, "size and node addresses are multiples of 64, and no nodes overlap"},
-    {"V02", "G12-152", E, "children lie inside the image and are of one kind"},
-    {"V03", "G12-005", E, "low four bits of the child offsets are zero"},
-    {"V04", "G12-021", W, "the child count fits the node"},
-    {"V05", "G12-020", W, "unused bits are zero"},
-    {"V06", "G12-194", E, "the matrix index is 0..103 or 127"},
-    {"V07", "G12-188", W, "exponents keep all planes apart"},
-    {"V08", "G12-011", E, "the origin is finite"},
-    {"V09", "G12-040", W, "child boxes are not inverted"},
-    {"V10", "G12-186", W, "slots beyond the count hold the unused pattern"},
-    {"V11", "G12-155", E, "child types name a node"},
-    {"V12", "G12-045", E, "child boxes contain what lies below"},
-    {"V13", "G12-180", E, "culling promises and masks hold for what lies below"},
-    {"V14", "G12-153", E, "a range starts at a pair that exists"},
-    {"V15", "G12-075", E, "prefix widths are not negative"},
-    {"V16", "G12-066", E, "vertex_type is 0"},
-    {"V17", "G12-101", E, "vertices lie before the indices and descriptors"},
-    {"V18", "G12-070", E, "index sections overlap nothing"},
-    {"V19", "G12-102", E, "procedural primitives stand alone"},
-    {"V20", "G12-123", E, "ranges end with a stop bit inside the image"},
-    {"V21", "G12-122", W, "a range continues in a node of the same parent"},
-    {"V22", "G12-126", E, "pointer bits 2..0 and 53..45 are zero"},
-    {"V23", "G12-128", W, "aabbs matches the contents of the BLAS"},
-    {"V24", "G12-124", E, "world_to_object and its inverse are finite"},
-    {"V25", "G12-136", E, "the instance's boxes contain the BLAS"},
-    {"V26", "G12-009", W, "the parent ID is right"},
-    {"V27", "G12-071", W, "vertices are compressed as far as possible"},
-    {"V28", "G12-252", E, "the node graph has no cycle"},
-    {"V29", "G12-049", E, "a node has one parent"},
-    {"V30", "G12-047", N, "every node can be reached"},
-    {"V31", "G12-076", W, "vertices are finite"},
-    {"V32", "G12-276", E, "offsets of a driver's header lie in its structure, in order"},
-    {"V33", "G12-277", E, "a driver's header counts all nodes and primitives"},
-    {"V34", "G12-278", E, "the bounds of a driver's header contain the geometry"},
-    {"V35", "G12-279", E, "geometry infos count all geometries and primitives"},
-    {"V36", "G12-280", E, "instances point at the nodes of a BLAS"},
-    {"V37", "G12-281", W, "a structure is there as long as its header says"},
-    {"V38", "G12-282", E, "a structure holds what its header says"},
-    {"V39", "G12-283", W, "what stands beside an instance fits it"},
-    {"V40", "G12-285", E, "primitives of one name have the same corners"},
-    {"V41", "G12-285", W, "primitive indices of a geometry have no gaps"},
-    {"V42", "G12-285", E, "no child is lost behind the count"},
-    {"V43", "G12-285", W, "an instance can be seen by some ray"},
-    {"V44", "G12-285", W, "the box of an instance is not much too large"},
-    {"V45", "G12-286", E, "every primitive of the scene is in the image"},
-    {"V46", "G12-286", E, "every primitive of the image is in the scene"},
-    {"V47", "G12-286", E, "corners are those of the scene, in their order"},
-    {"V48", "G12-286", E, "opacity and sidedness are those of the scene"},
-    {"V49", "G12-286", E, "instances are those of the scene, each once"},
-    {"V50", "G12-286", E, "matrices of instances are those of the scene"},
-    {"V51", "G12-286", E, "masks, flags and user data are those of the scene"},
-};
+    {NULL, NULL, FACET_GFX12_NOTE, {FACET_GFX12_NOTE}, NULL}, FACET_GFX12_RULE_ROWS(RULE)};
+#undef RULE
 
 const char *facet_gfx12_severity_name(enum facet_gfx12_severity severity)
 {
@@ -131,7 +82,7 @@ void facet_gfx12_checker_report(
     va_list args;
 
     va_start(args, format);
-    add_finding(c, rule, facet_gfx12_rules[rule].severity, offset, format, args);
+    add_finding(c, rule, facet_gfx12_rules[rule].in[c->options->dialect], offset, format, args);
     va_end(args);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/progress.h"
 #include "bvh/input.h"
+#include "contract/gfx12_rules.h"
 #include "gfx12/image/walk.h"
 
 enum facet_gfx12_severity {
@@ -16,14 +17,23 @@ enum facet_gfx12_severity {
     FACET_GFX12_ERROR,
 };
 
-/* V01 .. V51; the number is that of section 13. V32 to V39 are about headers of drivers, which
- * gfx12/drivers looks at. */
-#define FACET_GFX12_RULES 51
+/* In which images a rule may have a severity of its own; the order is that of
+ * enum facet_gfx12_driver. */
+enum facet_gfx12_dialect {
+    FACET_GFX12_PLAIN,
+    FACET_GFX12_OF_RADV,
+    FACET_GFX12_OF_GPURT,
+    FACET_GFX12_OF_HIPRT,
+    FACET_GFX12_DIALECTS
+};
 
+/* V01 and up, spec/gfx12.rules.tsv. V32 to V39 are about headers of drivers, which gfx12/drivers
+ * looks at. */
 struct facet_gfx12_rule {
     const char *id;          /* "V12" */
     const char *requirement; /* row of spec/gfx12.requirements.tsv that the rule protects */
     enum facet_gfx12_severity severity;
+    enum facet_gfx12_severity in[FACET_GFX12_DIALECTS];
     const char *title;
 };
 extern const struct facet_gfx12_rule facet_gfx12_rules[FACET_GFX12_RULES + 1]; /* [0] is unused */
@@ -50,8 +60,9 @@ struct facet_gfx12_check_options {
     bool partial; /* instances may point outside the image (a dump of the TLAS alone) */
     struct facet_gfx12_tolerance tolerance;    /* zeros: none */
     const struct facet_bvh_scene_input *scene; /* what the image was made from, may be NULL */
-    struct facet_progress *progress;           /* counts nodes, may be NULL */
-    uint32_t max_findings;                     /* kept; the others are only counted. 0 = 10000 */
+    enum facet_gfx12_dialect dialect;
+    struct facet_progress *progress; /* counts nodes, may be NULL */
+    uint32_t max_findings;           /* kept; the others are only counted. 0 = 10000 */
 };
 
 struct facet_gfx12_check {
