@@ -479,8 +479,8 @@ INLINE void place_all(const struct facet_gfx_span_job *job,
 {
     const __m256i one = _mm256_set1_epi32(1), pitch = _mm256_set1_epi32((int)job->pitch);
     const __m256 step = _mm256_set1_ps(0x1p-16f);
+    uint64_t all_left = 0, all_beside = 0;
 
-    plan->left = plan->apart = 0;
     for (unsigned k = 0; k < count; k += 8) {
         struct axis x = place(u + k, job->scale_u, job->width, wrap);
         struct axis y = place(v + k, job->scale_v, job->height, wrap);
@@ -497,10 +497,11 @@ INLINE void place_all(const struct facet_gfx_span_job *job,
         _mm256_storeu_si256((__m256i *)&plan->at[3][k], _mm256_add_epi32(y.far, x.far));
         _mm256_storeu_ps(plan->a + k, _mm256_mul_ps(_mm256_cvtepi32_ps(x.weight), step));
         _mm256_storeu_ps(plan->b + k, _mm256_mul_ps(_mm256_cvtepi32_ps(y.weight), step));
-        plan->left |= (uint64_t)(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(left)) << k;
-        plan->apart |= (uint64_t)(~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(beside)) & 0xFF)
-                       << k;
+        all_left |= (uint64_t)(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(left)) << k;
+        all_beside |= (uint64_t)(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(beside)) << k;
     }
+    plan->left = all_left;
+    plan->apart = ~all_beside;
 }
 
 #define PLACE_ALL(name, wrap)                                                                      \

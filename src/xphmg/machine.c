@@ -2,6 +2,7 @@
 #include "xphmg/machine.h"
 #include "base/array.h"
 #include "base/sized.h"
+#include "xphmg/gfx/again.h"
 #include "xphmg/mtx/mtx.h"
 #include "xphmg/rt/batch.h"
 #include "xphmg/rt/quick.h"
@@ -34,6 +35,7 @@ static void xphmg_destroy(void *self)
     free(m->memo);
     free(m->mtx_results);
     free(m->rt_quick);
+    free(m->gfx_kept);
     free(m->console.bytes);
     free(m);
 }
@@ -124,9 +126,11 @@ static bool allocate(struct facet_xphmg *m, const struct facet_xphmg_config *c)
     m->mtx_results = malloc(sizeof *m->mtx_results);
     m->rt_kept = facet_xphmg_rt_kept_create();
     m->rt_quick = calloc(1, sizeof *m->rt_quick);
+    m->gfx_kept = calloc(1, sizeof *m->gfx_kept);
     if (m->harts == NULL || m->mtimecmp == NULL || m->last_trap == NULL || m->cores == NULL ||
         m->core_names == NULL || m->command_line == NULL || m->memo == NULL ||
-        m->mtx_results == NULL || m->rt_kept == NULL || m->rt_quick == NULL) {
+        m->mtx_results == NULL || m->rt_kept == NULL || m->rt_quick == NULL ||
+        m->gfx_kept == NULL) {
         return false;
     }
     memcpy(m->command_line, command_line, strlen(command_line) + 1);
@@ -160,6 +164,7 @@ static void wire_harts(struct facet_xphmg *m, bool plain)
         h->pool = m->pool;
         h->rt_kept = m->rt_kept;
         h->rt_quick = plain ? NULL : m->rt_quick;
+        h->gfx_kept = plain ? NULL : m->gfx_kept;
         h->memo = plain ? NULL : m->memo;
         h->mtx_results = m->mtx_results;
         h->xmem = &m->xmem;

@@ -69,6 +69,7 @@ struct facet_xphmg {
     facet_pool *pool;         /* for jobs; NULL: the calling thread only */
     struct facet_xphmg_rt_kept *rt_kept;
     struct facet_xphmg_rt_quick *rt_quick;
+    struct facet_xphmg_gfx_kept *gfx_kept;
     uint64_t cache_breaks; /* break_version that its blocks were made for; 0: none */
 
     /* The state. */

@@ -24,8 +24,7 @@ bool facet_xphmg_gfx_probe_block(const struct facet_xphmg_gfx_run *r)
 
     /* lanes with descriptors may write under policies of their own */
     return r->r.memory && c->pack == 0 && !(sampled && r->op.sample.desc) &&
-           start % c->bytes == 0 && facet_elements_ram(&r->port, start, bytes) != NULL &&
-           !facet_xmem_probe(r->h, r->port.actor, start, bytes, true).taken;
+           start % c->bytes == 0 && facet_elements_open(&r->port, start, bytes) != NULL;
 }
 
 static uint32_t result_of(const struct facet_xphmg_gfx_run *r, unsigned k, unsigned lane)

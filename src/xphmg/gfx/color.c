@@ -71,11 +71,11 @@ static bool interp_all(struct facet_xphmg_gfx_run *r)
                          : op->perspective ? FACET_GFX_INTERP_ALPHA
                                            : FACET_GFX_INTERP_RCPW;
     const struct facet_gfx_lane_kernels *kernels = facet_xphmg_gfx_kernels(r);
-    struct facet_gfx_slots taps, a, b;
+    struct facet_gfx_slots taps, a, b = {0};
 
     return kernels != NULL && facet_xphmg_gfx_slots(r, &r->r, 4u * op->channels, &taps) &&
            facet_xphmg_gfx_slots(r, &r->a, end, &a) &&
-           (facet_xphmg_gfx_slots(r, &r->b, op->channels, &b) || !op->bias) &&
+           (!op->bias || facet_xphmg_gfx_slots(r, &r->b, op->channels, &b)) &&
            kernels->interp(op, &taps, &a, &b, r->lanes.active, r->kept.column) &&
            facet_xphmg_gfx_done(r);
 }
@@ -84,12 +84,11 @@ static bool shade_all(struct facet_xphmg_gfx_run *r)
 {
     const struct facet_gfx_shade *op = &r->op.shade;
     const struct facet_gfx_lane_kernels *kernels = facet_xphmg_gfx_kernels(r);
-    struct facet_gfx_slots colors, normal, light;
+    struct facet_gfx_slots colors, normal = {0}, light = {0};
 
     return kernels != NULL && facet_xphmg_gfx_slots(r, &r->r, 4u + op->channels, &colors) &&
-           ((facet_xphmg_gfx_slots(r, &r->a, 3, &normal) &
-             facet_xphmg_gfx_slots(r, &r->b, 3, &light)) ||
-            !op->light) &&
+           (!op->light || (facet_xphmg_gfx_slots(r, &r->a, 3, &normal) &&
+                           facet_xphmg_gfx_slots(r, &r->b, 3, &light))) &&
            kernels->shade(op, &colors, &normal, &light, r->lanes.active, r->kept.column) &&
            facet_xphmg_gfx_done(r);
 }

@@ -3,6 +3,7 @@
  * Spec: gfx-semantics.md 2, 5, 17; numeric.md 11.1. */
 #include "xphmg/gfx/gfx.h"
 
+#include "xphmg/gfx/again.h"
 #include "xphmg/rsv/pmask.h"
 #include "xphmg/units/vendor.h"
 
@@ -84,8 +85,14 @@ unsigned facet_xphmg_gfx_state(struct facet_xphmg_gfx_run *r, struct facet_eff *
 
 void facet_xphmg_gfx_numbers_set(struct facet_xphmg_gfx_run *r, const struct facet_eff *eff)
 {
+    const struct facet_hart_policy *kept = &r->h->policy;
+
     r->port = (struct facet_element_port){r->h, facet_xmem_inline(r->h), facet_container_of(eff)};
-    r->numbers = facet_gfx_numbers_of(eff, r->h->units.cap.zptab);
+    if (kept->known && !eff->q && memcmp(eff, &kept->eff, sizeof *eff) == 0) {
+        r->numbers = (struct facet_gfx_numbers){{kept->conv, kept->conv, kept->conv, kept->conv}};
+    } else {
+        r->numbers = facet_gfx_numbers_of(eff, r->h->units.cap.zptab);
+    }
 }
 
 uint32_t facet_xphmg_gfx_wide_element(const struct facet_xphmg_gfx_run *r,
@@ -406,6 +413,9 @@ struct facet_trap facet_xphmg_gfx_execute(struct facet_hart *h, const struct fac
         if (is_lane_row(in->row)) {
             facet_lanes_spend(h);
         }
+        return FACET_RETIRED;
+    }
+    if (facet_xphmg_gfx_again(h, in)) {
         return FACET_RETIRED;
     }
     r.h = h;

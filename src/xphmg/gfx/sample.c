@@ -2,7 +2,7 @@
  *
  * Spec: gfx-semantics.md 2.3, 3.4, 5.3, 6, 7, 8; R-GFX-24, R-GFX-25, R-XM-38. */
 #include "base/bits.h"
-#include "xphmg/gfx/gfx.h"
+#include "xphmg/gfx/again.h"
 
 _Static_assert(FACET_FIELD_GFX_SAMPLE_D == FACET_FIELD_GFX_SAMPLE_GATH_D, "read alike");
 
@@ -358,6 +358,7 @@ static bool sample_all(struct facet_xphmg_gfx_run *r)
                           b.count,
                           b.out,
                           &flags);
+    facet_xphmg_gfx_keep(r, &b.sampling);
     return end_batch(r, &b, flags);
 }
 

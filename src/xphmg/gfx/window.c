@@ -8,11 +8,14 @@ static bool cfg_bit(const struct facet_xphmg_gfx_run *r, uint64_t bit)
     return (FACET_XPHMG_GFX_CSR(r->csr, CFG) & bit) != 0;
 }
 
+/* Windows are filled in where they stay: copies of a struct that was just written field by field
+ * wait for its stores. */
 static void place_rows(const struct facet_xphmg_gfx_run *r, struct facet_xphmg_gfx_window *w)
 {
     w->step = (int16_t)(w->inc == 0 ? 1 : r->vl * w->inc);
     w->address = w->memory ? r->h->x[w->base] : 0;
     w->words = NULL;
+    w->word_count = 0;
     if (w->memory && w->address % 4 == 0 && r->port.container.bytes == 4 &&
         r->port.container.nat == 32) {
         w->words = facet_elements_ram(&r->port, w->address, 4);
@@ -21,54 +24,77 @@ static void place_rows(const struct facet_xphmg_gfx_run *r, struct facet_xphmg_g
 }
 
 /* The window of an operand field. */
-static struct facet_xphmg_gfx_window window_of(const struct facet_xphmg_gfx_run *r,
-                                               enum facet_window_name name,
-                                               unsigned field,
-                                               bool freg,
-                                               bool memory)
+static void place_window(const struct facet_xphmg_gfx_run *r,
+                         enum facet_window_name name,
+                         unsigned field,
+                         bool freg,
+                         bool memory,
+                         struct facet_xphmg_gfx_window *w)
 {
     uint64_t csr = name == FACET_WINDOW_A ? r->h->units.rsv.svsrca : r->h->units.rsv.svdst;
     bool given = r->lanes.rsv && (csr & FACET_SVDST_V) != 0;
     struct facet_reg_window regs = facet_lanes_window(r->h, &r->lanes, name, field, !freg);
-    struct facet_xphmg_gfx_window w = {
-        .none = !given && field == 0 && !freg && !memory,
-        .memory = memory,
-        .freg = freg,
-        .base = regs.base,
-        .inc = regs.step,
-    };
 
-    place_rows(r, &w);
-    return w;
+    w->none = !given && field == 0 && !freg && !memory;
+    w->memory = memory;
+    w->freg = freg;
+    w->base = regs.base;
+    w->inc = regs.step;
+    place_rows(r, w);
 }
 
-static struct facet_xphmg_gfx_window
-window_b(const struct facet_xphmg_gfx_run *r, unsigned rows, bool freg, bool memory)
+static void place_window_b(struct facet_xphmg_gfx_run *r, unsigned rows, bool freg, bool memory)
 {
-    struct facet_xphmg_gfx_window w = {.memory = memory, .freg = freg};
+    struct facet_xphmg_gfx_window *w = &r->b;
 
+    w->none = false;
+    w->memory = memory;
+    w->freg = freg;
     if (r->lanes.rsv && (r->h->units.rsv.svsrcb & FACET_SVSRCB_V) != 0) {
         struct facet_reg_window regs =
             facet_lanes_window(r->h, &r->lanes, FACET_WINDOW_B, 0, false);
 
-        w.base = regs.base;
-        w.inc = regs.step;
+        w->base = regs.base;
+        w->inc = regs.step;
     } else {
-        w.base = (uint8_t)((r->a.base + (int)rows * r->a.step) & 31);
-        w.inc = 1;
+        w->base = (uint8_t)((r->a.base + (int)rows * r->a.step) & 31);
+        w->inc = 1;
     }
-    place_rows(r, &w);
-    return w;
+    place_rows(r, w);
+}
+
+/* Does the instruction look at window B? */
+static bool reads_b(const struct facet_xphmg_gfx_run *r)
+{
+    switch (r->in->row) {
+    case FACET_XPHMG_GFX_SAMPLE:
+    case FACET_XPHMG_GFX_SAMPLE_GATH:
+        return r->op.sample.desc;
+    case FACET_XPHMG_GFX_INTERP:
+        return r->op.interp.bias;
+    case FACET_XPHMG_GFX_SHADE:
+        return r->op.shade.light;
+    case FACET_XPHMG_GFX_CULL_PLANE:
+        return r->plane_given;
+    default:
+        return r->in->row == FACET_XPHMG_GFX_CULL_COMPACT;
+    }
 }
 
 void facet_xphmg_gfx_windows(struct facet_xphmg_gfx_run *r, bool pointer, unsigned rows)
 {
     bool freg = cfg_bit(r, FACET_GFXCFG_FREG);
 
-    r->a = window_of(
-        r, FACET_WINDOW_A, r->in->rs1, freg && !pointer, cfg_bit(r, FACET_GFXCFG_AMEM) && !pointer);
-    r->b = window_b(r, rows, freg, cfg_bit(r, FACET_GFXCFG_BMEM));
-    r->r = window_of(r, FACET_WINDOW_D, r->in->rd, freg, cfg_bit(r, FACET_GFXCFG_DMEM));
+    place_window(r,
+                 FACET_WINDOW_A,
+                 r->in->rs1,
+                 freg && !pointer,
+                 cfg_bit(r, FACET_GFXCFG_AMEM) && !pointer,
+                 &r->a);
+    if (reads_b(r)) {
+        place_window_b(r, rows, freg, cfg_bit(r, FACET_GFXCFG_BMEM));
+    }
+    place_window(r, FACET_WINDOW_D, r->in->rd, freg, cfg_bit(r, FACET_GFXCFG_DMEM), &r->r);
 }
 
 bool facet_xphmg_gfx_lacks_f(const struct facet_xphmg_gfx_run *r, bool a, bool b, bool out)

@@ -108,6 +108,16 @@ enum facet_wait {
 #define FACET_CODE_LINE_BITS 6
 #define FACET_CODE_LINE_BYTES (1 << FACET_CODE_LINE_BITS)
 
+/* The effective policy of MODE and ALT, which units compose when one of them has changed, and the
+ * conversion of elements without a table of zero points. */
+struct facet_hart_policy {
+    bool known;
+    uint32_t alt_formats;
+    uint64_t mode, alt;
+    struct facet_eff eff;
+    struct facet_conv conv;
+};
+
 struct facet_hart {
     /* x[0] stays zero; x[32] is where the fast executor drops results for x0. */
     uint64_t x[33];
@@ -166,6 +176,8 @@ struct facet_hart {
     /* Of the RT jobs before; NULL: rays are done one by one. Not owned. */
     struct facet_xphmg_rt_kept *rt_kept;
     struct facet_xphmg_rt_quick *rt_quick; /* NULL: no quick way for instructions. Not owned */
+    struct facet_xphmg_gfx_kept *gfx_kept; /* of GFX.SAMPLE; NULL: none. Not owned */
+    struct facet_hart_policy policy;       /* of the instruction before */
     /* Notified of what jobs of RT do; NULL, as after a reset: none. */
     const struct facet_xphmg_rt_watch *rt_watch;
 };

@@ -24,6 +24,7 @@ void facet_hart_reset(struct facet_hart *h, uint64_t pc)
     fresh.pool = h->pool;
     fresh.rt_kept = h->rt_kept;
     fresh.rt_quick = h->rt_quick;
+    fresh.gfx_kept = h->gfx_kept;
     fresh.memo = h->memo;
     fresh.mtx_results = h->mtx_results;
     fresh.code_lines = h->code_lines;

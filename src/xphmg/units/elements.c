@@ -146,13 +146,19 @@ uint8_t *facet_elements_open(const struct facet_element_port *port, uint64_t add
 
 void facet_elements_stored(struct facet_hart *h, uint64_t address, unsigned size)
 {
-    FACET_FAST_WAY(MEM_WINDOW);
-    facet_window_mark(&h->ram, address - h->ram.base, size);
-    for (unsigned at = 0; at < size; at += FACET_CODE_LINE_BYTES) {
-        const unsigned rest = size - at;
+    const uint64_t offset = address - h->ram.base;
+    unsigned seen = 0;
 
-        facet_hart_note_store(
-            h, address + at, rest < FACET_CODE_LINE_BYTES ? rest : FACET_CODE_LINE_BYTES);
+    FACET_FAST_WAY(MEM_WINDOW);
+    facet_window_mark(&h->ram, offset, size);
+    if (h->code_lines != NULL) { /* as facet_hart_note_store, for all lines */
+        for (uint64_t line = offset >> FACET_CODE_LINE_BITS;
+             line <= (offset + size - 1) >> FACET_CODE_LINE_BITS;
+             line++) {
+            seen |= h->code_lines[line];
+        }
+        h->code_written |= (seen & FACET_LINE_CODE) != 0;
+        h->outside |= (seen & FACET_LINE_WATCHED) != 0;
     }
 }
 

@@ -1,6 +1,8 @@
 /* See lanes.h. */
 #include "xphmg/units/lanes.h"
 
+#include "base/ways.h"
+
 static uint64_t lane_mask(unsigned count)
 {
     return count >= FACET_VLMAX ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
@@ -17,6 +19,29 @@ void facet_lanes_override(const struct facet_hart *h, struct facet_eff *eff)
                            FACET_GET(state, SVSTATE_FPC_SAE) != 0,
                            FACET_GET(state, SVSTATE_FPC_Z) != 0);
     }
+}
+
+/* EFF, from the instruction before where nothing has changed. */
+static struct facet_eff effective(struct facet_hart *h)
+{
+    const struct facet_prec *prec = &h->units.cap.prec;
+    const uint64_t mode = prec->image[FACET_PREC_MODE], alt = prec->image[FACET_PREC_ALT];
+    struct facet_hart_policy *kept = &h->policy;
+
+    if (h->plain) {
+        return facet_prec_eff(prec);
+    }
+    if (!kept->known || kept->mode != mode || kept->alt != alt ||
+        kept->alt_formats != prec->alt_formats) {
+        kept->known = true;
+        kept->mode = mode;
+        kept->alt = alt;
+        kept->alt_formats = prec->alt_formats;
+        kept->eff = facet_prec_eff(prec);
+        kept->conv = facet_eff_conv(&kept->eff, h->units.cap.zptab, 0);
+    }
+    FACET_FAST_WAY(HART_MEMO);
+    return kept->eff;
 }
 
 struct facet_trap facet_lanes_begin(struct facet_hart *h,
@@ -40,7 +65,7 @@ struct facet_trap facet_lanes_begin(struct facet_hart *h,
         .rsv = rsv,
         .count = (uint8_t)count,
         .active = lane_mask(count) & (bank == 0 ? ~UINT64_C(0) : units->pmask.bank[bank]),
-        .eff = facet_prec_eff(&units->cap.prec),
+        .eff = effective(h),
         .exc_en = units->cap.prec.exc_en,
     };
     facet_lanes_override(h, &lanes->eff);

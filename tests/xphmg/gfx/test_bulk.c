@@ -182,7 +182,7 @@ TEST(lanes_at_once_equal_lane_by_lane, "")
     struct guest *g = gfx_make();
     unsigned traps = 0;
 
-    for (unsigned round = 0; round < 1600 && !harness_failed(); round++) {
+    for (unsigned round = 0; round < 1000 && !harness_failed(); round++) {
         struct scene s = random_scene();
         uint32_t uv[2 * VL];
         struct outcome fast, slow;
@@ -217,5 +217,112 @@ TEST(lanes_at_once_equal_lane_by_lane, "")
         traps += fast.trap.taken;
     }
     CHECK(traps > 20);
+    guest_free(g);
+}
+
+/* One thing changes, or none, from one sample to the next. */
+static void change(struct scene *s, uint32_t uv[2 * VL])
+{
+    switch (below(24)) {
+    case 0:
+        s->w = 1 + below(9);
+        break;
+    case 1:
+        s->h = 1 + below(9);
+        break;
+    case 2:
+        s->wrap = below(4);
+        break;
+    case 3:
+        s->base = TEXTURE + 16 * below(3);
+        break;
+    case 4:
+        s->pitch = 16 * 9 + 4 * below(3);
+        break;
+    case 5:
+        s->fmt = below(2) != 0 ? 0x30 : 0x31;
+        break;
+    case 6:
+        s->cfg ^= below(2) != 0 ? NORM : SRGB;
+        break;
+    case 7:
+        s->mode ^= MODE_FTZ;
+        break;
+    case 8:
+        s->mode ^= MODE_RM(below(5));
+        break;
+    case 9:
+        s->exc_en ^= FACET_NX;
+        break;
+    case 10:
+        s->results = below(2) != 0 ? MEM_R : below(2) != 0 ? MEM_A + 64 : TEXTURE + 64;
+        break;
+    case 11:
+        s->vl = below(2) != 0 ? VL : 1 + below(VL);
+        s->svstate = (s->svstate & ~UINT64_C(63)) | (s->vl - 1);
+        break;
+    case 12:
+        s->svstate ^= UINT64_C(1) << 10; /* bank 1 */
+        break;
+    case 13:
+        s->text = below(2) != 0 ? "GFX.SAMPLE x16, x8, m=1, f=1\n" : "GFX.SAMPLE x16, x8, m=1\n";
+        break;
+    case 14:
+        s->results = below(2) != 0 ? MEM_R : LDS + 0x1000;
+        break;
+    case 15:
+        s->texels[below(256)] = harness_random();
+        break;
+    case 16:
+        s->cfg ^= AMEM;
+        break;
+    default:
+        uv[below(2 * VL)] = coordinate();
+        break;
+    }
+}
+
+TEST(samples_one_after_another_follow_every_change, "")
+{
+    static const struct scene first = {.mode = MODE_FP32,
+                                       .cfg = EN | CONVERT | NORM | AMEM | DMEM,
+                                       .mask = UINT64_C(0xFFFFFFFF00FFFFFF),
+                                       .base = TEXTURE,
+                                       .svstate =
+                                           (VL - 1) | FACET_SVSTATE_EN | FACET_SVSTATE_ONE_SHOT,
+                                       .results = MEM_R,
+                                       .table = MEM_A,
+                                       .w = 8,
+                                       .h = 8,
+                                       .pitch = 16 * 9,
+                                       .vl = VL,
+                                       .fmt = 0x30,
+                                       .text = "GFX.SAMPLE x16, x8, m=1\n"};
+    struct guest *g = gfx_make();
+    static struct scene s;
+    uint32_t uv[2 * VL];
+
+    for (unsigned round = 0; round < 600 && !harness_failed(); round++) {
+        struct outcome fast, slow;
+
+        if (round % 100 == 0) {
+            s = first;
+            for (unsigned k = 0; k < 256; k++) {
+                s.texels[k] = harness_random();
+            }
+            for (unsigned k = 0; k < 2 * VL; k++) {
+                uv[k] = coordinate();
+            }
+        }
+        run(g, &s, uv, false, &fast);
+        run(g, &s, uv, true, &slow);
+        CHECK_MSG(memcmp(&fast, &slow, sizeof fast) == 0,
+                  "round %u: flags %llx/%llx, slot %u differs",
+                  round,
+                  (unsigned long long)fast.stickies[0],
+                  (unsigned long long)slow.stickies[0],
+                  differing_lane(&fast, &slow));
+        change(&s, uv);
+    }
     guest_free(g);
 }
