@@ -9,6 +9,7 @@
 #include "gfx12/tracer.h"
 #include "gfx12/unit.h"
 #include "report/hits.h"
+#include "report/lost.h"
 #include "session/ray_file.h"
 #include "json/json.h"
 
@@ -24,6 +25,7 @@ struct job {
     struct facet_gfx12_stats stats;
     uint64_t found;
     struct facet_gfx12_candidates candidates; /* --procedural candidates */
+    struct facet_gfx12_lost lost;
 };
 
 /* Ray by ray on this thread, since a candidate belongs to its ray. */
@@ -86,6 +88,12 @@ static enum facet_status trace(const struct cli_args *args,
         status = facet_gfx12_tracer_batch(
             tracer, query, job->rays, job->count, job->hits, pool, &job->stats, err);
     }
+    if (status == FACET_OK && !facet_gfx12_tracer_sound(tracer)) {
+        if (query->callbacks.procedural == facet_gfx12_procedural_note) {
+            query->callbacks.procedural = NULL; /* they are noted already */
+        }
+        status = facet_gfx12_lost_rays(&unit, query, job->rays, job->count, pool, &job->lost, err);
+    }
     facet_gfx12_tracer_destroy(tracer);
     facet_pool_destroy(pool);
     return status;
@@ -96,28 +104,30 @@ static int print_result(const struct cli_args *args, const struct job *job)
     const struct facet_gfx12_stats *s = &job->stats;
 
     if (args->json) {
-        return cli_print_json(args,
-                              json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-                                        "rays",
-                                        (json_int_t)job->count,
-                                        "hits",
-                                        (json_int_t)job->found,
-                                        "steps",
-                                        (json_int_t)s->steps,
-                                        "box_nodes",
-                                        (json_int_t)s->boxes,
-                                        "primitive_nodes",
-                                        (json_int_t)s->primitives,
-                                        "instance_nodes",
-                                        (json_int_t)s->instances,
-                                        "stack_pushes",
-                                        (json_int_t)s->pushes,
-                                        "max_stack_depth",
-                                        (json_int_t)s->max_depth,
-                                        "walk_backs",
-                                        (json_int_t)s->walk_backs,
-                                        "lost_walks",
-                                        (json_int_t)s->lost_walks));
+        json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+                                   "rays",
+                                   (json_int_t)job->count,
+                                   "hits",
+                                   (json_int_t)job->found,
+                                   "steps",
+                                   (json_int_t)s->steps,
+                                   "box_nodes",
+                                   (json_int_t)s->boxes,
+                                   "primitive_nodes",
+                                   (json_int_t)s->primitives,
+                                   "instance_nodes",
+                                   (json_int_t)s->instances,
+                                   "stack_pushes",
+                                   (json_int_t)s->pushes,
+                                   "max_stack_depth",
+                                   (json_int_t)s->max_depth,
+                                   "walk_backs",
+                                   (json_int_t)s->walk_backs,
+                                   "lost_walks",
+                                   (json_int_t)s->lost_walks);
+
+        report_lost_json(object, &job->lost);
+        return cli_print_json(args, object);
     }
     if (cli_given(args, "stats")) {
         printf(
@@ -211,9 +221,12 @@ static int trace_rays(const struct cli_args *args)
         }
         status = report_hits_write(output, job.hits, job.count, candidates, &job.candidates, &err);
     }
-    session_bvh_free(&file);
     code = status == FACET_OK ? print_result(args, &job) : cli_bad_error(args, &err);
-    if (code == CLI_OK && job.stats.lost_walks != 0) {
+    if (code == CLI_OK && report_lost(args, &file.view, &job.lost)) {
+        code = CLI_NO;
+    }
+    session_bvh_free(&file);
+    if (code != CLI_BAD && job.stats.lost_walks != 0) {
         (void)cli_bad(args,
                       "%" PRIu32
                       " walk%s back from a node that names no box as its parent: hits may "
@@ -283,7 +296,9 @@ const struct cli_command cli_cmd_bvh_trace = {
         "without --stack, on images that have parents in all nodes and one child per instance; a "
         "walk back that finds no parent may lose a hit, is reported, and makes the exit code 1.\n\n"
         "A ray that does not end (a cycle in a damaged image) is an error with the number of the "
-        "ray, and nothing is written.",
+        "ray, and nothing is written. Fetches outside the image (a wrong --base, a missing BLAS), "
+        "types that name no node and ranges that do not end are counted and told with an example; "
+        "the hits are written, and the exit code is 1.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "head -c 320 /dev/zero > rays.bin\n"
                 "facet bvh trace cube.gfx12 --rays rays.bin -o hits.bin --stats",

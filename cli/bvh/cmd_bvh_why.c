@@ -1,6 +1,7 @@
 /* `facet bvh why`: what one ray does in an image, value by value. */
 #include "cli/bvh/bvh.h"
 #include "report/camera.h"
+#include "report/lost.h"
 #include "report/why.h"
 
 #include "documents/gfx12_vectors.h"
@@ -104,6 +105,21 @@ static int explain_trace(const struct cli_args *args,
     return code == CLI_OK && status != FACET_OK ? cli_bad_error(args, &err) : code;
 }
 
+/* What the ray looked for and did not find. */
+static bool tell_lost(const struct cli_args *args,
+                      const struct facet_gfx12_unit *unit,
+                      const struct facet_gfx12_view *view,
+                      const struct facet_gfx12_query *query)
+{
+    struct facet_gfx12_batch_ray ray = {.t_min = query->t_min, .t_max = query->t_max};
+    struct facet_gfx12_lost lost;
+
+    memcpy(ray.origin, query->origin, sizeof ray.origin);
+    memcpy(ray.direction, query->direction, sizeof ray.direction);
+    return facet_gfx12_lost_rays(unit, query, &ray, 1, NULL, &lost, NULL) == FACET_OK &&
+           report_lost(args, view, &lost);
+}
+
 static int run_why(const struct cli_args *args)
 {
     const char *profile = cli_value(args, "profile");
@@ -155,6 +171,9 @@ static int run_why(const struct cli_args *args)
         code = explain_node(args, &unit, &query, (uint32_t)node, &out.record);
     } else {
         code = explain_trace(args, &unit, &query, &out);
+    }
+    if (code != CLI_BAD && !cli_given(args, "node") && tell_lost(args, &unit, &file.view, &query)) {
+        code = CLI_NO;
     }
     facet_record_free(&out.record);
     session_bvh_free(&file);
@@ -223,7 +242,8 @@ const struct cli_command cli_cmd_bvh_why = {
         "TMIN is 0 and TMAX inf when they are left out. No shader runs: non-opaque hits are "
         "accepted, and procedural primitives are not hit unless --procedural box takes their boxes "
         "for their shape. A traversal of more than 1048576 nodes is "
-        "reported as an error.",
+        "reported as an error. Nodes outside the image, types that name no node and ranges that do "
+        "not end are told, and make the exit code 1.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality contract\n"
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\"\n"
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --node 0x12 --json\n"

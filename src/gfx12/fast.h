@@ -116,6 +116,7 @@ struct facet_gfx12_tracer {
     uint32_t root;
     enum facet_gfx12_tracer_path path;
     bool one_by_one;
+    bool broken; /* a decoded node names one that cannot be fetched */
     uint8_t stack;
     uint8_t *arena; /* NULL: reference loop */
     uint64_t bytes;

@@ -44,6 +44,7 @@ struct decoder {
     size_t unit_capacity;
     uint16_t promises; /* of all boxes */
     bool odd;
+    bool broken; /* something that a ray may meet cannot be fetched */
     bool failed; /* memory */
 };
 
@@ -159,6 +160,7 @@ static uint32_t link_to(struct decoder *d, uint64_t base, uint32_t id)
     uint32_t number;
 
     if (bytes == NULL) { /* the statistics of the reference loop go by the type of the ID */
+        d->broken = true;
         return fast_link(FAST_NONE, facet_gfx12_id_kind(id) == FACET_GFX12_KIND_BOX);
     }
     node.address = (uint64_t)(bytes - d->unit->image);
@@ -323,6 +325,7 @@ static bool decode_ranges(struct decoder *d, uint64_t base, struct fast_box *box
             box->dull |= (uint8_t)(1u << i);
         }
         for (; here > 0; here--, count++) {
+            d->broken = d->broken || pairs[count].tail;
             if (is_procedural(&pairs[count]) || pairs[count].tail) {
                 box->dull |= (uint8_t)(1u << i);
             }
@@ -620,6 +623,7 @@ enum facet_status facet_gfx12_fast_decode(struct facet_gfx12_tracer *tracer,
     if (!d.odd && !d.failed && fast_kind_of(root) != FAST_NONE) {
         tracer->root_link = resolve(&d, root);
         tracer->promises = d.promises;
+        tracer->broken = d.broken;
         fill_tables(tracer);
         d.failed = !finish(&d, tracer);
     }

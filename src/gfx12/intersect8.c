@@ -250,6 +250,7 @@ void facet_gfx12_intersect8_steps(const struct facet_gfx12_unit *unit,
         out->v[i] = FACET_GFX12_INVALID;
     }
     bytes = fetch(unit, out);
+    out->image_offset = bytes != NULL ? (uint64_t)(bytes - unit->image) : 0;
     if (bytes == NULL) {
         out->kind = FACET_GFX12_KIND_NONE;
     } else if (out->kind == FACET_GFX12_KIND_BOX) {

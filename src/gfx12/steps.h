@@ -34,6 +34,7 @@ struct facet_gfx12_steps {
     uint32_t node;
     enum facet_gfx12_kind kind;        /* NONE: all registers INVALID */
     const char *no_node;               /* why kind is NONE, else NULL */
+    uint64_t image_offset;             /* of the node in the bytes of the image; not for NONE */
     unsigned flags;                    /* effective pointer flags */
     struct facet_gfx12_ray ray, after; /* before and after the instruction */
     uint32_t v[10];

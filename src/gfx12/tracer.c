@@ -86,6 +86,11 @@ enum facet_gfx12_tracer_path facet_gfx12_tracer_used(const facet_gfx12_tracer *t
     return tracer->arena != NULL ? tracer->path : FACET_GFX12_PATH_REFERENCE;
 }
 
+bool facet_gfx12_tracer_sound(const facet_gfx12_tracer *tracer)
+{
+    return tracer->arena != NULL && !tracer->broken;
+}
+
 uint64_t facet_gfx12_tracer_bytes(const facet_gfx12_tracer *tracer)
 {
     return tracer->bytes;

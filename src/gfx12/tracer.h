@@ -47,6 +47,8 @@ void facet_gfx12_tracer_destroy(facet_gfx12_tracer *tracer); /* NULL is allowed 
 
 /* What is used: never FACET_GFX12_PATH_AUTO; REFERENCE when nothing was decoded. */
 enum facet_gfx12_tracer_path facet_gfx12_tracer_used(const facet_gfx12_tracer *tracer);
+/* Whether no ray can meet a node that cannot be fetched; false when nothing was decoded. */
+bool facet_gfx12_tracer_sound(const facet_gfx12_tracer *tracer);
 uint64_t facet_gfx12_tracer_bytes(const facet_gfx12_tracer *tracer); /* memory of decoded nodes */
 const char *facet_gfx12_tracer_path_name(enum facet_gfx12_tracer_path path);
 

@@ -224,9 +224,13 @@ static void put_pair(struct facet_record *r, const struct facet_gfx12_steps *s)
 
 /* ---- nodes and turns ---- */
 
+#define ADDRESS_MASK UINT64_C(0xFFFFFFFFFFFF) /* addresses wrap at 48 bits */
+
 /* The members of a node, in the open object. */
 static void put_node(struct facet_record *r, const struct facet_gfx12_steps *s)
 {
+    const uint64_t base = facet_gfx12_base_address(s->base);
+
     if (r->json) {
         facet_record_hex(r, "node", s->node, 8);
         facet_record_word(r, "kind", facet_gfx12_kind_name(s->kind));
@@ -234,6 +238,11 @@ static void put_node(struct facet_record *r, const struct facet_gfx12_steps *s)
     facet_record_hex(r, "offset", facet_gfx12_id_offset(s->node), 0);
     facet_record_hex(r, "base", s->base, 16);
     facet_record_hex(r, "flags", s->flags, 3);
+    facet_record_line(r, NULL, NULL);
+    facet_record_hex(r, "address", (base + facet_gfx12_id_offset(s->node)) & ADDRESS_MASK, 0);
+    if (s->no_node == NULL) {
+        facet_record_hex(r, "image_offset", s->image_offset, 0);
+    }
     put_ray(r, "ray", &s->ray);
     if (s->no_node != NULL) {
         facet_record_line(r, NULL, "9.8");

@@ -1,0 +1,52 @@
+/* See lost.h. */
+#include "report/lost.h"
+
+#include "json/json.h"
+
+#include <inttypes.h>
+
+bool report_lost(const struct cli_args *args,
+                 const struct facet_gfx12_view *view,
+                 const struct facet_gfx12_lost *lost)
+{
+    for (unsigned i = 0; i < FACET_GFX12_LOSSES; i++) {
+        char place[FACET_GFX12_PLACE];
+
+        if (lost->loss[i].count != 0) {
+            (void)cli_bad(args,
+                          "%" PRIu64 " %s, first by ray %" PRIu64 ": node %08" PRIX32
+                          " of the structure at 0x%" PRIx64 ", %s",
+                          lost->loss[i].count,
+                          facet_gfx12_loss_name((enum facet_gfx12_loss)i, lost->loss[i].count != 1),
+                          lost->loss[i].ray,
+                          lost->loss[i].node,
+                          lost->loss[i].base,
+                          facet_gfx12_view_place(view, lost->loss[i].address, place));
+        }
+    }
+    return facet_gfx12_lost_total(lost) != 0;
+}
+
+void report_lost_json(json_t *object, const struct facet_gfx12_lost *lost)
+{
+    static const char *const keys[FACET_GFX12_LOSSES] = {"outside", "no_type", "endless_ranges"};
+    json_t *examples = json_object();
+
+    for (unsigned i = 0; i < FACET_GFX12_LOSSES; i++) {
+        (void)json_object_set_new(object, keys[i], json_integer((json_int_t)lost->loss[i].count));
+        if (lost->loss[i].count != 0) {
+            (void)json_object_set_new(examples,
+                                      keys[i],
+                                      json_pack("{s:I, s:o, s:o, s:o}",
+                                                "ray",
+                                                (json_int_t)lost->loss[i].ray,
+                                                "address",
+                                                facet_json_hex(lost->loss[i].address),
+                                                "base",
+                                                facet_json_hex(lost->loss[i].base),
+                                                "node",
+                                                facet_json_hex(lost->loss[i].node)));
+        }
+    }
+    (void)json_object_set_new(object, "examples", examples);
+}
