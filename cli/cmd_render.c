@@ -1,9 +1,9 @@
 /* `facet render`: a picture of a scene, drawn by a machine. */
 #include "cli/bvh/bvh.h"
 #include "cli/bvh/rt.h"
-#include "cli/left_out.h"
 #include "cli/render.h"
 #include "command/output.h"
+#include "report/left_out.h"
 
 #include "base/hash.h"
 #include "base/progress.h"
@@ -433,7 +433,7 @@ static int run_render(const struct cli_args *args)
     if (!read_request(args, &request) || (!wants_all(args) && read_machine(args) == NULL)) {
         return CLI_BAD;
     }
-    if (cli_scene_import(args, request.scene, (struct facet_import_options){0}, &scene, &err) !=
+    if (report_scene_import(args, request.scene, (struct facet_import_options){0}, &scene, &err) !=
         FACET_OK) {
         return cli_bad_error(args, &err);
     }
@@ -442,8 +442,8 @@ static int run_render(const struct cli_args *args)
         facet_scene_free(&scene);
         return cli_bad_error(args, &err);
     }
-    cli_print_left_out(args, request.scene, &scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK);
-    outcome.left_out = cli_left_out_json(&scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK);
+    report_print_left_out(args, request.scene, &scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK);
+    outcome.left_out = report_left_out_json(&scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK);
     code = wants_all(args) ? render_all(args, &request, &scene)
                            : render_scene(args, &request, &scene, &outcome);
     facet_scene_free(&scene);
@@ -461,7 +461,7 @@ static const struct cli_option render_options[] = {
     {"spp", 0, "N", "samples per pixel (default 16)"},
     {"camera", 0, "N", "number of the camera (default 0), or `frame`: see everything"},
     {"aov", 0, "normal|depth|ids|heat", "of a BVH image: another picture of what the rays hit"},
-    CLI_POSE_OPTIONS,
+    REPORT_POSE_OPTIONS,
     {"exposure", 0, "X", "brightness; 2 is twice as bright (default 1)"},
     {"tone", 0, "soft|clamp", "roll off highlights, or clip them (default soft)"},
     {"machine",

@@ -1,5 +1,5 @@
 /* `facet scene info`: what a scene file holds, as text or JSON. */
-#include "cli/left_out.h"
+#include "report/left_out.h"
 
 #include "scene/import.h"
 #include "json/json.h"
@@ -154,7 +154,7 @@ static void print_text(const char *path, const struct facet_scene *scene)
     print_materials(scene, most);
     print_views(scene, most);
     for (uint32_t i = 0; i < scene->left_out_count; i++) {
-        cli_left_out_text(&scene->left_out[i], line, sizeof line);
+        report_left_out_text(&scene->left_out[i], line, sizeof line);
         printf("  left out  %s\n", line);
     }
 }
@@ -350,7 +350,7 @@ static json_t *warnings_json(const struct facet_scene *scene)
     for (uint32_t i = 0; i < scene->left_out_count; i++) {
         char line[sizeof(struct facet_left_out) + 64];
 
-        cli_left_out_text(&scene->left_out[i], line, sizeof line);
+        report_left_out_text(&scene->left_out[i], line, sizeof line);
         (void)json_array_append_new(array, json_string(line));
     }
     return array;
@@ -388,7 +388,7 @@ static json_t *scene_json(const char *path, const struct facet_scene *scene)
                      "warnings",
                      warnings_json(scene),
                      "left_out",
-                     cli_left_out_json(scene, 0));
+                     report_left_out_json(scene, 0));
 }
 
 static int run_info(const struct cli_args *args)
@@ -398,7 +398,8 @@ static int run_info(const struct cli_args *args)
     struct facet_scene scene;
     int code = CLI_OK;
 
-    if (cli_scene_import(args, path, (struct facet_import_options){0}, &scene, &err) != FACET_OK) {
+    if (report_scene_import(args, path, (struct facet_import_options){0}, &scene, &err) !=
+        FACET_OK) {
         return cli_bad_error(args, &err);
     }
     if (args->json) {
@@ -411,7 +412,7 @@ static int run_info(const struct cli_args *args)
 }
 
 static const struct cli_option info_options[] = {
-    CLI_POSE_OPTIONS,
+    REPORT_POSE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 

@@ -1,8 +1,8 @@
 /* See bvh.h. */
 #include "cli/bvh/bvh.h"
-#include "cli/left_out.h"
 #include "documents/bvh_aabbs.h"
 #include "gfx12/build/build.h"
+#include "report/left_out.h"
 
 #include "base/strbuf.h"
 #include "scene/import.h"
@@ -83,11 +83,11 @@ enum facet_status bvh_scene_read_as(const struct cli_args *args,
     facet_scene_init(&scene);
     if (path != NULL) {
         status =
-            cli_scene_import(args,
-                             path,
-                             (struct facet_import_options){.shape_only = true, .inactive = true},
-                             &scene,
-                             err);
+            report_scene_import(args,
+                                path,
+                                (struct facet_import_options){.shape_only = true, .inactive = true},
+                                &scene,
+                                err);
     }
     if (status == FACET_OK && aabbs != NULL) {
         status = facet_doc_bvh_aabbs_read(aabbs, &boxes, &box_count, err);
@@ -97,7 +97,7 @@ enum facet_status bvh_scene_read_as(const struct cli_args *args,
             path != NULL ? &scene : NULL, boxes, box_count, traits, out, err);
     }
     if (status == FACET_OK) {
-        status = cli_tell_left_out(args, path, &scene, FACET_LOSS_SHAPE, left_out, err);
+        status = report_tell_left_out(args, path, &scene, FACET_LOSS_SHAPE, left_out, err);
     }
     free(boxes);
     facet_scene_free(&scene);

@@ -1,7 +1,7 @@
 /* `facet bvh build`: a scene file to a GFX12 image; RT images are in bvh_rt_build.c. */
 #include "cli/bvh/rt.h"
-#include "cli/left_out.h"
 #include "command/output.h"
+#include "report/left_out.h"
 #include "report/traits.h"
 
 #include "base/progress.h"
@@ -238,7 +238,7 @@ static int run_build(const struct cli_args *args)
 static const struct cli_option build_options[] = {
     {"output", 'o', "FILE", "the image to write"},
     {"format", 0, "gfx12|xphmg4|xphmg8", "node format: GFX12, or XPHMG_RT tiles (default gfx12)"},
-    CLI_POSE_OPTIONS,
+    REPORT_POSE_OPTIONS,
     {"prim-range", 0, "N", "most triangles of a leaf, 1 to 16 (default 8, for contract 2)"},
     {"threads", 0, "N", "host threads (default 0: all processors)"},
     {"quality",

@@ -1,7 +1,7 @@
 /* `facet bvh update`: an image refitted to moved geometry. */
 #include "cli/bvh/rt.h"
-#include "cli/left_out.h"
 #include "command/output.h"
+#include "report/left_out.h"
 #include "report/traits.h"
 #include "session/bvh_structures.h"
 
@@ -151,7 +151,7 @@ static int run_update(const struct cli_args *args)
 
 static const struct cli_option update_options[] = {
     {"scene", 0, "FILE", "the scene with the new positions"},
-    CLI_POSE_OPTIONS,
+    REPORT_POSE_OPTIONS,
     REPORT_TRAIT_OPTIONS,
     {"aabbs", 0, "FILE", "JSON file with the new procedural boxes"},
     {"reach", 0, "R", "tiles: rays start inside [-R, R] (default: within the scene's size of it)"},

@@ -1,7 +1,7 @@
 /* `facet bvh build --format xphmg4|xphmg8`. */
 #include "cli/bvh/rt.h"
-#include "cli/left_out.h"
 #include "command/output.h"
+#include "report/left_out.h"
 
 #include "rt_image/build.h"
 #include "rt_image/check.h"
@@ -120,13 +120,13 @@ enum facet_status bvh_rt_scene(const struct cli_args *args,
     enum facet_status status;
 
     facet_scene_init(&scene);
-    status = cli_scene_import(
+    status = report_scene_import(
         args, path, (struct facet_import_options){.shape_only = true}, &scene, err);
     if (status == FACET_OK) {
         status = facet_render_rt_input_make(&scene, out, err);
     }
     if (status == FACET_OK) {
-        status = cli_tell_left_out(args, path, &scene, FACET_LOSS_SHAPE, left_out, err);
+        status = report_tell_left_out(args, path, &scene, FACET_LOSS_SHAPE, left_out, err);
     }
     facet_scene_free(&scene);
     return status;

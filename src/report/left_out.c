@@ -1,5 +1,5 @@
 /* See left_out.h. */
-#include "cli/left_out.h"
+#include "report/left_out.h"
 
 #include "base/error.h"
 
@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum facet_status cli_scene_import(const struct cli_args *args,
-                                   const char *path,
-                                   struct facet_import_options options,
-                                   struct facet_scene *out,
-                                   struct facet_error *err)
+enum facet_status report_scene_import(const struct cli_args *args,
+                                      const char *path,
+                                      struct facet_import_options options,
+                                      struct facet_scene *out,
+                                      struct facet_error *err)
 {
     const char *time = cli_value(args, "time");
     struct facet_scene_pose pose = {.animation = cli_value(args, "animation")};
@@ -31,7 +31,7 @@ enum facet_status cli_scene_import(const struct cli_args *args,
     return facet_scene_import(path, &options, out, err);
 }
 
-void cli_left_out_text(const struct facet_left_out *note, char *out, size_t size)
+void report_left_out_text(const struct facet_left_out *note, char *out, size_t size)
 {
     bool named = note->first[0] != '\0';
     char count[40] = "";
@@ -48,22 +48,22 @@ void cli_left_out_text(const struct facet_left_out *note, char *out, size_t size
                    note->why);
 }
 
-void cli_print_left_out(const struct cli_args *args,
-                        const char *path,
-                        const struct facet_scene *scene,
-                        unsigned effects)
+void report_print_left_out(const struct cli_args *args,
+                           const char *path,
+                           const struct facet_scene *scene,
+                           unsigned effects)
 {
     char text[sizeof(struct facet_left_out) + 64];
 
     for (uint32_t i = 0; !args->quiet && !args->json && i < scene->left_out_count; i++) {
         if ((scene->left_out[i].effect & effects) != 0) {
-            cli_left_out_text(&scene->left_out[i], text, sizeof text);
+            report_left_out_text(&scene->left_out[i], text, sizeof text);
             (void)fprintf(stderr, "facet %s: %s: left out: %s\n", args->command->name, path, text);
         }
     }
 }
 
-json_t *cli_left_out_json(const struct facet_scene *scene, unsigned effects)
+json_t *report_left_out_json(const struct facet_scene *scene, unsigned effects)
 {
     json_t *array = json_array();
 
@@ -94,15 +94,15 @@ json_t *cli_left_out_json(const struct facet_scene *scene, unsigned effects)
     return array;
 }
 
-enum facet_status cli_tell_left_out(const struct cli_args *args,
-                                    const char *path,
-                                    const struct facet_scene *scene,
-                                    unsigned effects,
-                                    json_t **out,
-                                    struct facet_error *err)
+enum facet_status report_tell_left_out(const struct cli_args *args,
+                                       const char *path,
+                                       const struct facet_scene *scene,
+                                       unsigned effects,
+                                       json_t **out,
+                                       struct facet_error *err)
 {
-    cli_print_left_out(args, path, scene, effects);
-    *out = args->json ? cli_left_out_json(scene, effects) : NULL;
+    report_print_left_out(args, path, scene, effects);
+    *out = args->json ? report_left_out_json(scene, effects) : NULL;
     return !args->json || *out != NULL
                ? FACET_OK
                : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory to say what was left out");
