@@ -3,7 +3,8 @@
  * Facet's time is that of facet_gfx12_build: from triangles to the bytes that `facet bvh build`
  * writes, every node packed. Embree's is that of rtcCommitScene, from shared buffers, at medium
  * quality beside `fast` and at high quality beside `high`. Memory is taken and given back inside
- * the time of both, and both have one thread; the time counted is that of the process, because
+ * the time of both, and both have one thread; a refit writes an updatable image in place, with
+ * every other vertex at another place each time; the time counted is that of the process, because
  * Embree may build on a thread of its own. Only the builds with all processors are measured on the
  * clock. */
 #define _GNU_SOURCE
@@ -12,9 +13,11 @@
 #include "base/error.h"
 #include "bench/embree_build_peer.h"
 #include "bench/ray_sets.h"
+#include "gfx12/build/refit.h"
 
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 struct scene_data {
@@ -114,6 +117,83 @@ static enum facet_status peer_rate(struct scene_data *d,
     while (status == FACET_OK && (done == 0 || took < seconds)) {
         embree_builder_build(d->peer, quality == FACET_BVH_HIGH);
         done += triangles(d);
+        took = process_time() - start;
+    }
+    *value = done / took;
+    return status;
+}
+
+/* ---- refit ---- */
+
+/* An updatable image and the triangles at the two places that they move between: as they are, and
+ * with every second vertex a little higher. */
+struct motion {
+    struct facet_gfx12_image image;
+    struct facet_bvh_triangle *moved;
+};
+
+static enum facet_status
+make_motion(const struct scene_data *d, struct motion *m, struct facet_error *err)
+{
+    const struct facet_gfx12_build_options options = {.allow_update = true};
+    const struct facet_bvh_blas_input *blas = &d->scene.input.blas[0];
+    const struct facet_scene_mesh *mesh = &d->scene.scene.meshes[0];
+    struct facet_gfx12_build_report report;
+    enum facet_status status =
+        facet_gfx12_build(&d->scene.input.scene, &options, NULL, NULL, &m->image, &report, err);
+
+    m->moved = malloc(blas->triangle_count * sizeof *m->moved);
+    if (status != FACET_OK || m->moved == NULL) {
+        return status != FACET_OK ? status : facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    memcpy(m->moved, blas->triangles, blas->triangle_count * sizeof *m->moved);
+    for (size_t i = 0; i < 3 * (size_t)blas->triangle_count; i++) {
+        m->moved[i / 3].vertex[i % 3][1] += mesh->indices[i] % 2 != 0 ? 0.01F : 0.0F;
+    }
+    return FACET_OK;
+}
+
+static enum facet_status refit_rate(double seconds, double *value, struct facet_error *err)
+{
+    static struct motion motion;
+    enum facet_status status = prepare(&terrain, seconds, err);
+    struct facet_bvh_scene_input scene = terrain.scene.input.scene;
+    struct facet_bvh_blas_input blas;
+    struct facet_gfx12_view view = {.root = FACET_GFX12_ROOT};
+    double start, done = 0, took = 0;
+
+    if (status == FACET_OK && motion.moved == NULL) {
+        status = make_motion(&terrain, &motion, err);
+    }
+    if (status == FACET_OK) {
+        blas = scene.blas[0];
+        scene.blas = &blas;
+        view.bytes = motion.image.bytes;
+        view.size = motion.image.size;
+    }
+    start = process_time();
+    for (bool moved = true; status == FACET_OK && (done == 0 || took < seconds); moved = !moved) {
+        blas.triangles = moved ? motion.moved : terrain.scene.input.blas[0].triangles;
+        status = facet_gfx12_refit(&view, &scene, NULL, motion.image.bytes, err);
+        done += triangles(&terrain);
+        took = process_time() - start;
+    }
+    *value = done / took;
+    return status;
+}
+
+static enum facet_status refit_peer(double seconds, double *value, struct facet_error *err)
+{
+    enum facet_status status = prepare_peer(&terrain, seconds, err);
+    double start, done = 0, took = 0;
+
+    if (status == FACET_OK) {
+        embree_builder_refit(terrain.peer); /* the first one builds */
+    }
+    start = process_time();
+    while (status == FACET_OK && (done == 0 || took < seconds)) {
+        embree_builder_refit(terrain.peer);
+        done += triangles(&terrain);
         took = process_time() - start;
     }
     *value = done / took;
@@ -267,6 +347,7 @@ static const struct bench_measure measures[] = {
     {"build-high", "Mtri/s", build_high, "Embree, high quality", build_high_peer},
     {"knot build-fast", "Mtri/s", knot_fast, "Embree, medium quality", knot_fast_peer},
     {"knot build-high", "Mtri/s", knot_high, "Embree, high quality", knot_high_peer},
+    {"refit", "Mtri/s", refit_rate, "Embree, rtcCommitScene at quality refit", refit_peer},
     {"quality", "ray/knode", terrain_quality, "tree of Embree's rtcBuildBVH", terrain_quality_peer},
     {"knot quality", "ray/knode", knot_quality, "tree of Embree's rtcBuildBVH", knot_quality_peer},
     {"build-threads", "Mtri/s", threads_fast, "one thread, quality fast", threads_fast_one},

@@ -21,6 +21,8 @@
     F(rtcSetSharedGeometryBuffer)                                                                  \
     F(rtcSetGeometryBuildQuality)                                                                  \
     F(rtcCommitGeometry)                                                                           \
+    F(rtcUpdateGeometryBuffer)                                                                     \
+    F(rtcSetSceneFlags)                                                                            \
     F(rtcAttachGeometryByID)                                                                       \
     F(rtcNewBVH)                                                                                   \
     F(rtcReleaseBVH)                                                                               \
@@ -31,6 +33,9 @@ struct embree_builder {
     void *library;
     RTCDevice device;
     RTCGeometry geometry;
+    RTCScene moving; /* NULL: never refitted */
+    RTCGeometry moving_geometry;
+    bool moved;
     const struct facet_scene_mesh *mesh;
     float *positions; /* of the mesh, with the room behind the last one that Embree wants */
 #define MEMBER(name) __typeof__(&(name)) name;
@@ -52,6 +57,29 @@ static enum facet_status load(struct embree_builder *b, struct facet_error *err)
     FUNCTIONS(LOAD)
 #undef LOAD
     return FACET_OK;
+}
+
+static RTCGeometry new_geometry(const struct embree_builder *b)
+{
+    RTCGeometry geometry = b->rtcNewGeometry(b->device, RTC_GEOMETRY_TYPE_TRIANGLE);
+
+    b->rtcSetSharedGeometryBuffer(geometry,
+                                  RTC_BUFFER_TYPE_VERTEX,
+                                  0,
+                                  RTC_FORMAT_FLOAT3,
+                                  b->positions,
+                                  0,
+                                  3 * sizeof(float),
+                                  b->mesh->vertex_count);
+    b->rtcSetSharedGeometryBuffer(geometry,
+                                  RTC_BUFFER_TYPE_INDEX,
+                                  0,
+                                  RTC_FORMAT_UINT3,
+                                  b->mesh->indices,
+                                  0,
+                                  3 * sizeof(uint32_t),
+                                  b->mesh->triangle_count);
+    return geometry;
 }
 
 enum facet_status embree_builder_create(const struct facet_scene_mesh *mesh,
@@ -79,23 +107,7 @@ enum facet_status embree_builder_create(const struct facet_scene_mesh *mesh,
     memcpy(positions, mesh->positions, bytes);
     b->mesh = mesh;
     b->positions = positions;
-    b->geometry = b->rtcNewGeometry(b->device, RTC_GEOMETRY_TYPE_TRIANGLE);
-    b->rtcSetSharedGeometryBuffer(b->geometry,
-                                  RTC_BUFFER_TYPE_VERTEX,
-                                  0,
-                                  RTC_FORMAT_FLOAT3,
-                                  positions,
-                                  0,
-                                  3 * sizeof(float),
-                                  mesh->vertex_count);
-    b->rtcSetSharedGeometryBuffer(b->geometry,
-                                  RTC_BUFFER_TYPE_INDEX,
-                                  0,
-                                  RTC_FORMAT_UINT3,
-                                  mesh->indices,
-                                  0,
-                                  3 * sizeof(uint32_t),
-                                  mesh->triangle_count);
+    b->geometry = new_geometry(b);
     *out = b;
     return FACET_OK;
 }
@@ -111,6 +123,26 @@ void embree_builder_build(const struct embree_builder *b, bool high)
     b->rtcAttachGeometryByID(scene, b->geometry, 0);
     b->rtcCommitScene(scene);
     b->rtcReleaseScene(scene);
+}
+
+void embree_builder_refit(struct embree_builder *b)
+{
+    if (b->moving == NULL) {
+        b->moving = b->rtcNewScene(b->device);
+        b->moving_geometry = new_geometry(b);
+        b->rtcSetSceneFlags(b->moving, RTC_SCENE_FLAG_DYNAMIC);
+        b->rtcSetGeometryBuildQuality(b->moving_geometry, RTC_BUILD_QUALITY_REFIT);
+        b->rtcCommitGeometry(b->moving_geometry);
+        b->rtcAttachGeometryByID(b->moving, b->moving_geometry, 0);
+        b->rtcCommitScene(b->moving);
+    }
+    b->moved = !b->moved;
+    for (size_t i = 1; i < b->mesh->vertex_count; i += 2) {
+        b->positions[3 * i + 1] = b->mesh->positions[3 * i + 1] + (b->moved ? 0.01F : 0.0F);
+    }
+    b->rtcUpdateGeometryBuffer(b->moving_geometry, RTC_BUFFER_TYPE_VERTEX, 0);
+    b->rtcCommitGeometry(b->moving_geometry);
+    b->rtcCommitScene(b->moving);
 }
 
 /* ---- a tree to count in ---- */
@@ -370,6 +402,11 @@ void embree_builder_build(const struct embree_builder *builder, bool high)
 {
     (void)builder;
     (void)high;
+}
+
+void embree_builder_refit(struct embree_builder *builder)
+{
+    (void)builder;
 }
 
 enum facet_status embree_builder_nodes_per_ray(const struct embree_builder *builder,

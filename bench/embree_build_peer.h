@@ -19,6 +19,10 @@ enum facet_status embree_builder_create(const struct facet_scene_mesh *mesh,
 /* Builds a scene of the mesh, with medium or high quality, and releases it. */
 void embree_builder_build(const struct embree_builder *builder, bool high);
 
+/* Moves every second vertex up or, the next time, back, and refits a scene of the mesh to it, which
+ * the first call builds. */
+void embree_builder_refit(struct embree_builder *builder);
+
 /* What the rays meet on average in a tree of eight children per node that rtcBuildBVH makes with
  * the settings of Embree's own triangle scenes: box nodes, and groups of up to four triangles.
  * Embree tells no such counts of its own traversal; the one here takes the closest child first. */

@@ -37,7 +37,8 @@ struct refit {
     const struct facet_bvh_scene_input *scene;
     struct facet_gfx12_walk walk;
     uint32_t root;
-    struct covered *covered;
+    struct covered *covered; /* of boxes and instances */
+    bool *changed;           /* of primitive nodes: some byte is not what it was */
     struct facet_refit_blas *blas;
     uint32_t blas_count;
     struct instance *instances, *moved; /* of the image by node, and of the scene */
@@ -221,19 +222,26 @@ static enum facet_status match_instances(struct refit *r, struct facet_error *er
 
 /* ---- boxes ---- */
 
+/* Bounds of nothing are inside out, and join with any others; cover_end() makes them a point. */
 static void cover_nothing(struct covered *c)
 {
     *c = (struct covered){.promises = 0xF, .empty = true, .depth = c->depth};
+    lanes_store(c->lo, lanes_splat(INFINITY));
+    lanes_store(c->hi, lanes_splat(-INFINITY));
+}
+
+static void cover_end(struct covered *c)
+{
+    if (c->empty) {
+        lanes_store(c->lo, lanes_splat(0));
+        lanes_store(c->hi, lanes_splat(0));
+    }
 }
 
 static void cover_bounds(struct covered *c, struct lanes lo, struct lanes hi)
 {
-    if (!c->empty) {
-        lo = lanes_min_exact(lanes_load(c->lo), lo);
-        hi = lanes_max_exact(lanes_load(c->hi), hi);
-    }
-    lanes_store(c->lo, lo);
-    lanes_store(c->hi, hi);
+    lanes_store(c->lo, lanes_min_exact(lanes_load(c->lo), lo));
+    lanes_store(c->hi, lanes_max_exact(lanes_load(c->hi), hi));
     c->empty = false;
 }
 
@@ -326,7 +334,7 @@ cover_range(const struct refit *r, const struct facet_gfx12_link *link, struct c
         const uint8_t *node = r->bytes + facet_gfx12_node_offset(range.node);
         const uint32_t pair = facet_gfx12_raw_pair(node, range.pair);
 
-        out->changed |= r->covered[range.node].changed;
+        out->changed |= r->changed[range.node];
         if (is_plain_raw(node, pair)) {
             cover_raw_pair(node, pair, out);
         } else {
@@ -391,6 +399,7 @@ static enum facet_status refit_box(struct refit *r, uint32_t node, struct facet_
         memcpy(lo[i], below[i].lo, sizeof lo[i]);
         memcpy(hi[i], below[i].hi, sizeof hi[i]);
     }
+    cover_end(own);
     /* The root of an empty level; or nothing below has moved, and the boxes that the builder cut or
      * turned stay as they are. */
     if (count == 0 || !own->changed) {
@@ -461,7 +470,7 @@ static enum facet_status refit_primitive(struct refit *r, uint32_t node, struct 
     }
     memcpy(before, facet_gfx12_node_bytes(r->view, node), sizeof before);
     status = facet_gfx12_refit_prim(blas, before, facet_gfx12_node_offset(node), bytes, err);
-    r->covered[node].changed = memcmp(before, bytes, sizeof before) != 0;
+    r->changed[node] = memcmp(before, bytes, sizeof before) != 0;
     return status;
 }
 
@@ -638,7 +647,8 @@ static enum facet_status refit(struct refit *r, facet_pool *pool, struct facet_e
     r->root = r->walk.order[r->walk.reached - 1];
     r->covered = facet_large_alloc(((size_t)r->walk.count + 1) * sizeof *r->covered);
     r->nodes = malloc(((size_t)r->walk.reached + 1) * sizeof *r->nodes);
-    if (r->covered == NULL || r->nodes == NULL) {
+    r->changed = malloc((size_t)r->walk.count + 1);
+    if (r->covered == NULL || r->changed == NULL || r->nodes == NULL) {
         return no_memory(err);
     }
     if (r->bytes != r->view->bytes) {
@@ -675,6 +685,7 @@ enum facet_status facet_gfx12_refit(const struct facet_gfx12_view *view,
     free(r.moved);
     free(r.nodes);
     free(r.covered);
+    free(r.changed);
     facet_gfx12_walk_free(&r.walk);
     return status;
 }
