@@ -1,5 +1,7 @@
 /* `facet bvh check`: the validator. */
 #include "cli/bvh/rt.h"
+#include "report/left_out.h"
+#include "report/traits.h"
 #include "session/bvh_structures.h"
 
 #include "gfx12/check/check.h"
@@ -80,12 +82,23 @@ static enum facet_status check_file(const struct cli_args *args,
 {
     const char *scene = cli_value(args, "scene"), *aabbs = cli_value(args, "aabbs");
     struct facet_render_bvh_input input = {0};
+    struct facet_render_bvh_traits traits;
     enum facet_status status = FACET_OK;
     struct facet_progress progress;
     json_t *left_out = NULL;
 
+    for (int i = 0; scene == NULL && i < 2; i++) {
+        static const char *const only[] = {"time", "animation"};
+
+        if (cli_given(args, only[i])) {
+            return facet_fail(err, FACET_ERR_USAGE, 0, "--%s needs --scene", only[i]);
+        }
+    }
     if (scene != NULL || aabbs != NULL) {
-        status = bvh_scene_read(args, scene, aabbs, &input, &left_out, err);
+        status = report_bvh_traits(args, &traits, err);
+        if (status == FACET_OK) {
+            status = bvh_scene_read_as(args, scene, aabbs, &traits, &input, &left_out, err);
+        }
         options->scene = &input.scene;
     }
     if (status == FACET_OK) {
@@ -199,7 +212,9 @@ static int run_check(const struct cli_args *args)
 static const struct cli_option check_options[] = {
     {"partial", 0, NULL, "instances may point outside the image (a dump of the TLAS alone)"},
     {"scene", 0, "FILE", "the scene that the image was made from: judge the image against it"},
+    REPORT_POSE_OPTIONS,
     {"aabbs", 0, "FILE", "JSON file with the procedural boxes that it was made from"},
+    REPORT_TRAIT_OPTIONS,
     {"tolerance",
      0,
      "N[ulp|steps]",

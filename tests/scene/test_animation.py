@@ -313,7 +313,8 @@ def updates_follow_an_animation():
         check_eq(run.returncode, 0, run.stderr)
         report = json.loads(run.stdout)
         check(abs(report["sah_growth"] - (report["sah_after"] / report["sah_before"] - 1)) < 1e-9, report)
-        check_eq(facet("bvh", "check", later).returncode, 0, f"check at {time}")
+        check_eq(facet("bvh", "check", later, "--scene", file, "--time", time).returncode, 0, f"check at {time}")
+        check_eq(facet("bvh", "check", later, "--scene", file, "--time", 0.123).returncode, 1, "another time")
         check_near(image_triangles(later), triangles(file, "--time", time), f"update to {time}")
     pictures = []
     for time in (0, 1):

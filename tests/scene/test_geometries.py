@@ -166,7 +166,10 @@ def options_go_before_the_scene():
         triangles, instances = read_image(path("u.gfx12"))
         check_eq((instances[0]["mask"], instances[0]["user_data"]), (5, 4) if words else (3, 7), "updated")
         check_eq({v[1] for v in seen(next(iter(triangles.values()))).values()}, {0} if words else {0, 1}, "opacity")
-        check_eq(facet("bvh", "check", path("u.gfx12")).returncode, 0, "check")
+        run = facet("bvh", "check", path("u.gfx12"), "--scene", file, *words)
+        check_eq(run.returncode, 0, run.stdout)
+        check_eq(facet("bvh", "check", path("u.gfx12"), "--scene", file, "--mask", "6", "--opaque", "yes",
+                       "--user-data", "3").returncode, 1, "other words")
     with open(path("boxes.json"), "w") as boxes:
         boxes.write('{"aabbs": [{"min": [0, 0, 0], "max": [1, 1, 1]}]}')
     run = facet("bvh", "build", "--aabbs", path("boxes.json"), "-o", path("b.gfx12"), "--mask", "6", "--user-data", "8")
