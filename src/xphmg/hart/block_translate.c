@@ -526,7 +526,7 @@ void facet_block_decode(facet_block_cache *cache, const struct facet_hart *h, st
         }
         mark(cache, t->pc - h->ram.base);
         mark(cache, t->pc + 3 - h->ram.base);
-        in = facet_insn_decode((uint32_t)word);
+        in = facet_hart_decode(h, (uint32_t)word);
         if (form_of(&in) == NO_FORM || (is_store(in.row) && h->ram.store_span != h->ram.span)) {
             break;
         }

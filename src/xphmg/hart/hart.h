@@ -93,7 +93,7 @@ struct facet_hart_host {
     void (*catch_up)(void *context, struct facet_hart *h);
 };
 
-enum { FACET_MEMO_BITS = 10, FACET_MEMO_SIZE = 1 << FACET_MEMO_BITS };
+enum { FACET_MEMO_BITS = 13, FACET_MEMO_SIZE = 1 << FACET_MEMO_BITS };
 
 /* What a hart with `waiting` waits for. */
 enum facet_wait {
@@ -183,6 +183,9 @@ struct facet_hart {
 };
 
 void facet_hart_reset(struct facet_hart *h, uint64_t pc);
+
+/* The instruction of a word, from what was decoded before if the hart remembers. */
+struct facet_insn facet_hart_decode(const struct facet_hart *h, uint32_t word);
 
 /* One instruction, or one interrupt entry; always makes progress, unless the platform sets
  * `stalled` (then nothing has changed, or a part is done). Returns the trap that was taken, if any

@@ -378,7 +378,7 @@ struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_in
     return facet_vendor_execute(h, in);
 }
 
-static struct facet_insn decode(struct facet_hart *h, uint32_t word)
+struct facet_insn facet_hart_decode(const struct facet_hart *h, uint32_t word)
 {
     struct facet_insn *known;
 
@@ -415,7 +415,7 @@ static struct facet_trap fetch(struct facet_hart *h, struct facet_insn *in)
             return facet_hart_trap_make(FACET_CAUSE_FETCH_FAULT, low.address);
         }
     }
-    *in = decode(h, (uint32_t)word);
+    *in = facet_hart_decode(h, (uint32_t)word);
     return FACET_RETIRED;
 }
 
@@ -559,7 +559,7 @@ struct facet_trap facet_hart_step(struct facet_hart *h)
         return (struct facet_trap){true, (uint8_t)interrupt, 0};
     }
     if (resumed) { /* it may have overwritten itself */
-        in = decode(h, h->part->word);
+        in = facet_hart_decode(h, h->part->word);
     } else {
         trap = fetch(h, &in);
     }
