@@ -55,11 +55,6 @@ static bool is_kept(const struct facet_hart *h, const struct facet_insn *in)
            memcmp(&kept->csr, &units->gfx, sizeof kept->csr) == 0;
 }
 
-static bool is_apart(const uint8_t *a, uint64_t bytes, const uint8_t *b, uint64_t other_bytes)
-{
-    return (uintptr_t)a + bytes <= (uintptr_t)b || (uintptr_t)b + other_bytes <= (uintptr_t)a;
-}
-
 bool facet_xphmg_gfx_again(struct facet_hart *h, const struct facet_insn *in)
 {
     const struct facet_xphmg_gfx_kept *kept = h->gfx_kept;
@@ -81,8 +76,8 @@ bool facet_xphmg_gfx_again(struct facet_hart *h, const struct facet_insn *in)
     out = facet_elements_open(&port, to, bytes);
     texels = facet_elements_ram(&port, kept->texture.base, kept->texture_bytes);
     if (((from | to) & 3) != 0 || uv == NULL || out == NULL || texels == NULL ||
-        !is_apart(out, bytes, uv, UINT64_C(2) * stride) ||
-        !is_apart(out, bytes, texels, kept->texture_bytes)) {
+        !facet_xphmg_gfx_apart(out, bytes, uv, UINT64_C(2) * stride) ||
+        !facet_xphmg_gfx_apart(out, bytes, texels, kept->texture_bytes)) {
         return false;
     }
     facet_gfx_span_sample(&kept->numbers,

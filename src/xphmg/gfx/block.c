@@ -71,11 +71,6 @@ static uint8_t *open_block(const struct facet_xphmg_gfx_run *r)
                                    : NULL;
 }
 
-static bool is_apart(const uint8_t *a, uint64_t bytes, const uint8_t *b, uint64_t other_bytes)
-{
-    return (uintptr_t)a + bytes <= (uintptr_t)b || (uintptr_t)b + other_bytes <= (uintptr_t)a;
-}
-
 bool facet_xphmg_gfx_open_columns(struct facet_xphmg_gfx_run *r,
                                   const uint8_t *inputs[2],
                                   const uint64_t sizes[2],
@@ -90,7 +85,7 @@ bool facet_xphmg_gfx_open_columns(struct facet_xphmg_gfx_run *r,
     }
     to = open_block(r);
     for (unsigned k = 0; k < 2 && to != NULL; k++) {
-        to = is_apart(to, r->slots * stride, inputs[k], sizes[k]) ? to : NULL;
+        to = facet_xphmg_gfx_apart(to, r->slots * stride, inputs[k], sizes[k]) ? to : NULL;
     }
     for (unsigned k = 0; to != NULL && k < r->slots; k++) {
         columns[k] = (uint32_t *)(void *)(to + k * stride);

@@ -230,6 +230,13 @@ struct facet_trap facet_xphmg_gfx_depth_write(const struct facet_xphmg_gfx_run *
 /* COMPACT: probes or writes the records of the lanes that are left. */
 struct facet_trap facet_xphmg_gfx_stream(const struct facet_xphmg_gfx_run *r, bool write);
 
+/* Do these bytes of RAM not overlap? */
+static inline bool
+facet_xphmg_gfx_apart(const uint8_t *a, uint64_t bytes, const uint8_t *b, uint64_t other_bytes)
+{
+    return (uintptr_t)a + bytes <= (uintptr_t)b || (uintptr_t)b + other_bytes <= (uintptr_t)a;
+}
+
 /* Element k of a 128-bit register. */
 uint32_t facet_xphmg_gfx_wide_element(const struct facet_xphmg_gfx_run *r,
                                       const uint64_t words[2],
