@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 #include "documents/bvh_images.h"
+#include "gfx12/image/select.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,20 +12,28 @@
 
 #define MAX_TEXT_BYTES ((size_t)64 << 30)
 
-static bool
-dump(const struct facet_gfx12_view *view, const struct facet_gfx12_walk *walk, bool json)
+/* `chosen`: a byte for each unit, NULL for the whole image. */
+static bool dump(const struct facet_gfx12_view *view,
+                 const struct facet_gfx12_walk *walk,
+                 const uint8_t *chosen,
+                 bool json)
 {
     struct facet_strbuf buf;
+    const char *between = "";
     bool ok = true;
 
     facet_strbuf_init(&buf);
     if (json) {
-        facet_gfx12_json_head(view, &buf);
+        facet_gfx12_json_head(view, chosen != NULL, &buf);
     }
     for (uint32_t i = 0; i < walk->count && ok; i += facet_gfx12_walk_block(view, walk, i)) {
+        if (chosen != NULL && !chosen[i]) {
+            continue;
+        }
         if (json) {
-            facet_strbuf_puts(&buf, i != 0 ? ",\n" : "");
+            facet_strbuf_puts(&buf, between);
             facet_gfx12_json_node(view, walk, i, &buf);
+            between = ",\n";
         } else {
             facet_gfx12_listing(view, walk, i, &buf);
         }
@@ -38,19 +47,37 @@ dump(const struct facet_gfx12_view *view, const struct facet_gfx12_walk *walk, b
     return ok;
 }
 
+static bool is_part(const struct cli_args *args)
+{
+    return cli_given(args, "node") || cli_given(args, "depth") || cli_given(args, "blas");
+}
+
 static int run_dump(const struct cli_args *args)
 {
+    struct facet_gfx12_selection what = {FACET_GFX12_ALL, FACET_GFX12_ALL, FACET_GFX12_ALL};
     struct facet_gfx12_walk walk;
     struct facet_gfx12_view shown;
     struct facet_error err = {0};
     struct session_bvh file;
+    uint8_t *chosen = NULL;
     bool ok;
 
-    if (!session_bvh_read(args, session_bvh_operand(args), &file)) {
+    if (cli_given(args, "node") && cli_given(args, "blas")) {
+        return cli_bad(args, "--node and --blas are different parts; give one");
+    }
+    if (!cli_number(args, "node", 0, UINT64_MAX - 1, &what.node) ||
+        !cli_number(args, "depth", 0, UINT32_MAX, &what.depth) ||
+        !cli_number(args, "blas", 0, UINT32_MAX, &what.blas) ||
+        !session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
     }
     if (bvh_rt_is(&file)) {
-        int code = bvh_rt_dump(args, &file);
+        const bool part = is_part(args);
+        int code = part ? cli_bad(args,
+                                  "--node, --depth and --blas are for GFX12 images; %s is a BVH "
+                                  "image of XPHMG_RT",
+                                  file.name)
+                        : bvh_rt_dump(args, &file);
 
         session_bvh_free(&file);
         return code;
@@ -59,11 +86,18 @@ static int run_dump(const struct cli_args *args)
         session_bvh_free(&file);
         return cli_bad_error(args, &err);
     }
+    if (is_part(args) && facet_gfx12_select(&file.view, &walk, &what, &chosen, &err) != FACET_OK) {
+        (void)facet_fail_in(&err, file.name);
+        facet_gfx12_walk_free(&walk);
+        session_bvh_free(&file);
+        return cli_bad_error(args, &err);
+    }
     shown = file.view;
     if (args->json && file.driver.original != NULL) {
         shown.bytes = file.driver.original; /* so that bvh encode gives the files back */
     }
-    ok = dump(&shown, &walk, args->json);
+    ok = dump(&shown, &walk, chosen, args->json);
+    free(chosen);
     facet_gfx12_walk_free(&walk);
     session_bvh_free(&file);
     return ok ? CLI_OK : cli_bad(args, "out of memory");
@@ -73,7 +107,7 @@ static int run_encode(const struct cli_args *args)
 {
     const char *path = args->positional[0], *output = cli_value(args, "output");
     struct facet_rtbvh_image tiles;
-    struct facet_gfx12_image image;
+    struct facet_gfx12_view view = {0};
     struct facet_bytes text;
     struct facet_error err = {0};
     enum facet_status status;
@@ -90,19 +124,25 @@ static int run_encode(const struct cli_args *args)
     }
     if (facet_doc_rtbvh_json_is((const char *)text.data, text.size)) {
         status = facet_doc_rtbvh_json_read(path, (const char *)text.data, text.size, &tiles, &err);
-        image = (struct facet_gfx12_image){tiles.bytes, tiles.size};
+        view = (struct facet_gfx12_view){.bytes = tiles.bytes, .size = tiles.size};
     } else {
-        status = facet_doc_gfx12_json_read(path, (const char *)text.data, text.size, &image, &err);
+        status = facet_doc_gfx12_json_view(path, (const char *)text.data, text.size, &view, &err);
     }
     free(text.data);
     if (status == FACET_OK) {
-        status = facet_file_write(output, image.bytes, (size_t)image.size, &err);
-        free(image.bytes);
+        status = session_bvh_write(output, &view, &err);
+        facet_doc_gfx12_view_free(&view);
     }
     return status == FACET_OK ? CLI_OK : cli_bad_error(args, &err);
 }
 
 static const struct cli_option dump_options[] = {
+    {"node",
+     0,
+     "N",
+     "only this node and those below; an offset, or from the image's size on an address"},
+    {"depth", 0, "N", "only nodes at most N steps below the start, which is depth 0"},
+    {"blas", 0, "N", "only bottom level N, counted from 0 in the order of their addresses"},
     SESSION_BVH_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
@@ -110,17 +150,23 @@ static const struct cli_option dump_options[] = {
 const struct cli_command cli_cmd_bvh_dump = {
     .name = "bvh dump",
     .summary = "print every node of a BVH image",
-    .usage = "facet bvh dump [IMAGE] [--segment FILE@ADDR] [--base ADDR] [--root NODE] [--json]",
+    .usage = "facet bvh dump [IMAGE] [--segment FILE@ADDR] [--base ADDR] [--root NODE] [--json]\n"
+             "facet bvh dump [IMAGE] [--node N] [--depth N] [--blas N] [--json]",
     .details =
-        "Lists the nodes in the order of their addresses. With --json every field has its name "
+        "Lists the nodes in the order of their addresses, as they come: long images need no more "
+        "memory. With --json every field has its name "
         "from the contract, one node per line, and `facet bvh encode` turns the text back into "
         "the same bytes: blocks that cannot be reached from the root are kept as kind \"raw\". "
         "Members called \"decoded\" repeat fields as floats and IDs for the reader and are "
-        "ignored by `facet bvh encode`.\n\n"
+        "ignored by `facet bvh encode`. With --node, --depth or --blas the text is a part of the "
+        "image, says so (\"part\"), and is not encoded.\n\n"
+        "Offsets count in the bytes of the image; where an address is another number it is shown "
+        "too.\n\n"
         "BVH images of XPHMG_RT are recognized by their header (docs/rt-images.md).",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh dump cube.gfx12\n"
-                "facet bvh dump cube.gfx12 --json",
+                "facet bvh dump cube.gfx12 --json\n"
+                "facet bvh dump cube.gfx12 --blas 0 --depth 0",
     .options = dump_options,
     .has_json = true,
     .run = run_dump,
@@ -139,7 +185,9 @@ const struct cli_command cli_cmd_bvh_encode = {
     .details =
         "Reads what `facet bvh dump --json` writes, possibly edited, and writes the image. Every "
         "byte of the image must belong to exactly one node. Fields are taken as they are: "
-        "a damaged image can be written, which is how to test other validators.\n\n"
+        "a damaged image can be written, which is how to test other validators. Of an image in "
+        "segments IMAGE becomes the one that rays start in, and IMAGE.0xADDR each of the others."
+        "\n\n"
         "The JSON of BVH images of XPHMG_RT is recognized by its format. Nodes and TriRanges are "
         "written at their offset; `elements` are used, `min`, `max` and `corners` are ignored.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"

@@ -53,6 +53,13 @@ static enum facet_status list_candidates(const facet_gfx12_tracer *tracer,
                : status;
 }
 
+/* Whether the rays visit less than there is to decode: then the nodes stay as they are, which takes
+ * less time and memory. */
+static bool few_rays(uint64_t rays, uint64_t bytes)
+{
+    return rays < bytes / FACET_GFX12_NODE_BYTES / 64;
+}
+
 static enum facet_status trace(const struct cli_args *args,
                                const struct session_bvh *file,
                                struct facet_gfx12_query *query,
@@ -66,7 +73,9 @@ static enum facet_status trace(const struct cli_args *args,
         .address = file->view.base,
         .root = file->view.root,
         .stack = stack,
-        .path = cli_given(args, "plain") ? FACET_GFX12_PATH_REFERENCE : FACET_GFX12_PATH_AUTO};
+        .path = cli_given(args, "plain") || few_rays(job->count, file->view.size)
+                    ? FACET_GFX12_PATH_REFERENCE
+                    : FACET_GFX12_PATH_AUTO};
     facet_gfx12_tracer *tracer = NULL;
     facet_pool *pool = NULL;
     struct facet_gfx12_unit unit;

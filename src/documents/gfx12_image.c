@@ -43,7 +43,8 @@ read_children(struct facet_json_reader *r, struct facet_gfx12_child *child, unsi
     }
 }
 
-static const char *const box_members[] = {"offset", "kind", "fields", "children", "decoded"};
+static const char *const box_members[] = {
+    "offset", "address", "kind", "fields", "children", "decoded"};
 
 static void read_box(struct facet_json_reader *r, uint8_t bytes[128])
 {
@@ -126,6 +127,7 @@ static void read_indices(struct facet_json_reader *r, struct facet_gfx12_prim *p
 static void read_prim(struct facet_json_reader *r, uint8_t bytes[128])
 {
     static const char *const members[] = {"offset",
+                                          "address",
                                           "kind",
                                           "fields",
                                           "prefix",
@@ -162,7 +164,7 @@ static void read_prim(struct facet_json_reader *r, uint8_t bytes[128])
 /* 128 bytes, or the 64 before a node that starts there; returns how many. */
 static size_t read_raw(struct facet_json_reader *r, uint8_t bytes[128])
 {
-    static const char *const members[] = {"offset", "kind", "data"};
+    static const char *const members[] = {"offset", "address", "kind", "data"};
     const char *data = facet_reader_string(r, "data");
     size_t size = data != NULL && strlen(data) == 2 * FACET_GFX12_UNIT_BYTES
                       ? FACET_GFX12_UNIT_BYTES
@@ -227,23 +229,71 @@ static enum facet_status read_node(const json_t *object,
 
 /* ---- the file ---- */
 
+/* Pieces in the order of their addresses, as a view has them, that end where the bytes do. */
+static void read_segments(struct facet_json_reader *r, struct facet_gfx12_view *out)
+{
+    const json_t *list = json_object_get(r->object, "segments");
+    const size_t count = json_array_size(list);
+    struct facet_gfx12_segment *segments = calloc(count + 1, sizeof *segments);
+    uint64_t end = 0, address = 0;
+
+    out->segments = segments;
+    for (size_t i = 0; i < count && r->status == FACET_OK; i++) {
+        struct facet_json_reader one =
+            facet_reader_enter(r, json_array_get(list, i), "segments", i);
+        static const char *const members[] = {"address", "size"};
+
+        if (segments == NULL) {
+            r->status = facet_fail(r->err, FACET_ERR_MEMORY, 0, "out of memory");
+            return;
+        }
+        segments[i].address = facet_reader_get(&one, "address", 48);
+        segments[i].size = facet_reader_get(&one, "size", 48);
+        FACET_READER_ONLY(&one, members);
+        segments[i].offset = facet_align_up(end, FACET_GFX12_UNIT_BYTES);
+        if (one.status == FACET_OK &&
+            (segments[i].size == 0 || segments[i].address % FACET_GFX12_UNIT_BYTES != 0 ||
+             segments[i].address < address)) {
+            facet_reader_refuse(&one,
+                                "address",
+                                FACET_READER_NO_INDEX,
+                                "expected a multiple of 64 behind the segment before");
+        }
+        end = segments[i].offset + segments[i].size;
+        address = segments[i].address + segments[i].size;
+        r->status = one.status;
+        out->segment_count++;
+    }
+    if (r->status == FACET_OK && count != 0 && end != out->size) {
+        facet_reader_refuse(
+            r, "size", FACET_READER_NO_INDEX, "expected the end of the last segment");
+    }
+}
+
 /* The members of the outermost object, its nodes apart. */
 static enum facet_status read_head(const char *name,
                                    const json_t *head,
-                                   struct facet_gfx12_image *out,
+                                   struct facet_gfx12_view *out,
                                    struct facet_error *err)
 {
     static const char *const members[] = {
-        "format", "version", "base", "root", "size", "nodes", "tail"};
+        "format", "version", "base", "root", "size", "segments", "part", "nodes", "tail"};
     struct facet_json_reader r = {.object = head, .err = err};
     const char *format = facet_reader_string(&r, "format");
     uint64_t version = facet_reader_get(&r, "version", 32);
 
     out->size = facet_reader_get(&r, "size", 64);
-    /* Where the image lay is for the reader of the dump; the image itself does not say. */
-    (void)(json_object_get(head, "base") != NULL ? facet_reader_get(&r, "base", 48) : 0);
-    (void)(json_object_get(head, "root") != NULL ? facet_reader_get(&r, "root", 32) : 0);
+    out->base = json_object_get(head, "base") != NULL ? facet_reader_get(&r, "base", 48) : 0;
+    out->root = json_object_get(head, "root") != NULL ? (uint32_t)facet_reader_get(&r, "root", 32)
+                                                      : FACET_GFX12_ROOT;
     FACET_READER_ONLY(&r, members);
+    if (r.status == FACET_OK && json_is_true(json_object_get(head, "part"))) {
+        facet_reader_refuse(&r,
+                            "part",
+                            FACET_READER_NO_INDEX,
+                            "a part of an image; expected a dump of all its nodes");
+    }
+    read_segments(&r, out);
     if (r.status != FACET_OK) {
         facet_fail_in(err, name);
         return r.status;
@@ -301,33 +351,34 @@ check_complete(const char *name, const uint8_t *seen, uint64_t units, struct fac
     return FACET_OK;
 }
 
-enum facet_status facet_doc_gfx12_json_read(const char *name,
+enum facet_status facet_doc_gfx12_json_view(const char *name,
                                             const char *text,
                                             size_t size,
-                                            struct facet_gfx12_image *out,
+                                            struct facet_gfx12_view *out,
                                             struct facet_error *err)
 {
     struct facet_json_list list;
     json_t *head = NULL;
     uint8_t *seen = NULL;
     uint64_t units;
+    uint8_t *bytes = NULL;
     enum facet_status status;
 
-    *out = (struct facet_gfx12_image){NULL, 0};
+    *out = (struct facet_gfx12_view){0};
     status = facet_json_list_open(name, text, size, "nodes", &list, &head, err);
     if (status == FACET_OK) {
         status = read_head(name, head, out, err);
     }
     units = out->size / FACET_GFX12_UNIT_BYTES;
     if (status == FACET_OK) {
-        out->bytes = calloc(1, (size_t)out->size + 1);
+        out->bytes = bytes = calloc(1, (size_t)out->size + 1);
         seen = calloc(1, (size_t)units + 1);
-        if (out->bytes == NULL || seen == NULL) {
+        if (bytes == NULL || seen == NULL) {
             status = facet_fail(err, FACET_ERR_MEMORY, 0, "%s: out of memory", name);
         }
     }
     if (status == FACET_OK) {
-        status = read_nodes(&list, out->bytes, units, seen, err);
+        status = read_nodes(&list, bytes, units, seen, err);
     }
     if (status == FACET_OK) {
         status = check_complete(name, seen, units, err);
@@ -337,7 +388,7 @@ enum facet_status facet_doc_gfx12_json_read(const char *name,
         size_t rest = (size_t)(out->size % FACET_GFX12_UNIT_BYTES);
 
         if (rest != 0 || json_object_get(head, "tail") != NULL) {
-            facet_reader_hex(&r, "tail", out->bytes + (out->size - rest), rest);
+            facet_reader_hex(&r, "tail", bytes + (out->size - rest), rest);
         }
         status = r.status;
         if (status != FACET_OK) {
@@ -347,8 +398,29 @@ enum facet_status facet_doc_gfx12_json_read(const char *name,
     json_decref(head);
     free(seen);
     if (status != FACET_OK) {
-        free(out->bytes);
-        *out = (struct facet_gfx12_image){NULL, 0};
+        facet_doc_gfx12_view_free(out);
     }
+    return status;
+}
+
+void facet_doc_gfx12_view_free(struct facet_gfx12_view *view)
+{
+    free((void *)(uintptr_t)view->bytes);
+    free((void *)(uintptr_t)view->segments);
+    *view = (struct facet_gfx12_view){0};
+}
+
+enum facet_status facet_doc_gfx12_json_read(const char *name,
+                                            const char *text,
+                                            size_t size,
+                                            struct facet_gfx12_image *out,
+                                            struct facet_error *err)
+{
+    struct facet_gfx12_view view;
+    enum facet_status status = facet_doc_gfx12_json_view(name, text, size, &view, err);
+
+    *out = (struct facet_gfx12_image){(uint8_t *)(uintptr_t)view.bytes, view.size};
+    view.bytes = NULL;
+    facet_doc_gfx12_view_free(&view);
     return status;
 }

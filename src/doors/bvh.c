@@ -556,7 +556,7 @@ dump_gfx12(const facet_bvh *bvh, bool json, struct facet_strbuf *out, struct fac
         return status;
     }
     if (json) {
-        facet_gfx12_json_head(&view, out);
+        facet_gfx12_json_head(&view, false, out);
     }
     for (uint32_t i = 0; i < walk.count; i += facet_gfx12_walk_block(&view, &walk, i)) {
         if (json) {

@@ -183,6 +183,97 @@ def an_update_writes_every_segment():
         check_refused(facet("bvh", "update", *parts.all, "--scene", scene, "-o", "-"), "segments")
 
 
+@case("G12-269")
+def dump_and_encode_give_the_segments_back():
+    with tempfile.TemporaryDirectory() as folder:
+        parts = Parts(folder)
+        odd = os.path.join(folder, "odd.bin")  # a piece that is no whole number of units, and one that nothing names
+        write(odd, bytes(range(100)))
+        words = [*parts.all, "--segment", f"{odd}@0x40", "--segment", f"{odd}@0x100+3:70"]
+        text, out = os.path.join(folder, "all.json"), os.path.join(folder, "new.bin")
+        write(text, run("bvh", "dump", *words, "--json"))
+        head = json.loads(read(text))
+        want = sorted([(a & (1 << 48) - 1, len(read(p))) for p, a in parts.paths.items()] + [(0x40, 100), (0x100, 70)])
+        check_eq([(int(s["address"], 0), s["size"]) for s in head["segments"]], want, "segments")
+        for node in head["nodes"]:
+            check("address" in node or node["kind"] == "raw", f"{node}"[:200])
+        run("bvh", "encode", text, "-o", out)
+        check(read(out) == read(parts.tlas), "the segment that rays start in")
+        for path, address in list(parts.paths.items())[1:]:
+            check(read(f"{out}.0x{address & (1 << 48) - 1:x}") == read(path), path)
+        check(read(out + ".0x40") == bytes(range(100)) and read(out + ".0x100") == bytes(range(3, 73)), "odd pieces")
+        check_refused(facet("bvh", "encode", text, "-o", "-"), "segments")
+        one = os.path.join(folder, "one.json")  # one segment is one file
+        write(one, run("bvh", "dump", "--segment", f"{odd}@0x40", "--json"))
+        run("bvh", "encode", one, "-o", out)
+        check(read(out) == bytes(range(100)), "one segment")
+        for old, new in (('"address":"0x40","size"', '"address":"0x41","size"'), ('"size":100}', '"size":101}'),
+                         ('"segments":[{', '"segments":[{"address":"0x80","size":64},{')):
+            write(one + "2", read(one).replace(old.encode(), new.encode(), 1))
+            check(read(one + "2") != read(one), old)
+            check_refused(facet("bvh", "encode", one + "2", "-o", out), "one.json2")
+
+
+def below(nodes, start, depth):
+    """Offsets of the nodes at most `depth` below one, from the IDs of the dump alone."""
+    by_address = {int(n.get("address", n["offset"]), 0): n for n in nodes if n["kind"] != "raw"}
+    found, level = set(), {start}
+    for _ in range(depth + 1):
+        found |= level
+        after = set()
+        for address, base in level:
+            node = by_address[address]
+            if node["kind"] == "instance":
+                base = (int(node["fields"]["bvh_addr"], 0) & (1 << 45) - 1) * 8
+            for child in node.get("decoded", {}).get("children", []):
+                name = int(child["id"], 0)
+                at = base + (name & ~15) * 8
+                after.add((at, base))
+                pair = (name & 3) | (name & 8) >> 1
+                while name & 7 <= 3 and not by_address[at]["pairs"][pair]["prim_range_stop"]:
+                    pair += 1
+                    if pair == len(by_address[at]["pairs"]):
+                        at, pair = at + NODE, 0
+                        after.add((at, base))
+        level = after - found
+    return {address for address, _ in found}
+
+
+@case()
+def a_dump_can_be_a_part():
+    with tempfile.TemporaryDirectory() as folder:
+        parts = Parts(folder)
+        whole = json.loads(run("bvh", "dump", *parts.all, "--json"))
+        blas = sorted(parts.address.values())
+
+        def shown(*more):
+            told = json.loads(run("bvh", "dump", *parts.all, "--json", *more))
+            check_eq(told["part"], True, "part")
+            check(all(node in whole["nodes"] for node in told["nodes"]), f"{more}: other nodes")
+            return {int(n.get("address", n["offset"]), 0) for n in told["nodes"]}
+
+        for depth in (0, 1, 2, 5):
+            check_eq(shown("--depth", str(depth)), below(whole["nodes"], (TLAS, TLAS), depth), f"depth {depth}")
+            for number, base in enumerate(blas):
+                check_eq(shown("--blas", str(number), "--depth", str(depth)), below(whole["nodes"], (base, base), depth),
+                         f"BLAS {number}, depth {depth}")
+        for number, base in enumerate(blas):
+            check_eq(shown("--blas", str(number)), below(whole["nodes"], (base, base), 99), f"BLAS {number}")
+        for node in [n for n in whole["nodes"] if n["kind"] == "instance"][:3]:
+            want = below(whole["nodes"], (int(node["address"], 0), TLAS), 99)
+            for name in (node["offset"], node["address"]):
+                check_eq(shown("--node", name), want, f"node {name}")
+        text = run("bvh", "dump", *parts.all, "--blas", "1", "--depth", "0").decode()
+        check(f"address 0x{blas[1]:x}  box  00000005" in text and text.count("box") == 1, text)
+        check_refused(facet("bvh", "dump", *parts.all, "--blas", "3"), "3")
+        check_refused(facet("bvh", "dump", *parts.all, "--node", "0x20"), "0x20")
+        check_refused(facet("bvh", "dump", *parts.all, "--node", "0x7f0000000000"), "0x7f0000000000")
+        check_refused(facet("bvh", "dump", *parts.all, "--node", "0", "--blas", "0"), "--blas")
+        path = os.path.join(folder, "part.json")
+        write(path, run("bvh", "dump", *parts.all, "--json", "--depth", "1"))
+        check_refused(facet("bvh", "encode", path, "-o", os.path.join(folder, "x")), "part")
+
+
 @case()
 def bad_segments_are_refused():
     with tempfile.TemporaryDirectory() as folder:

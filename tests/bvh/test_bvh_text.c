@@ -104,7 +104,7 @@ static void dump_json(const struct facet_gfx12_view *view, struct facet_strbuf *
 
     facet_strbuf_init(out);
     CHECK(facet_gfx12_walk(view, &walk, NULL) == FACET_OK);
-    facet_gfx12_json_head(view, out);
+    facet_gfx12_json_head(view, false, out);
     for (uint32_t i = 0; i < walk.count; i += facet_gfx12_walk_block(view, &walk, i)) {
         facet_strbuf_puts(out, i != 0 ? ",\n" : "");
         facet_gfx12_json_node(view, &walk, i, out);

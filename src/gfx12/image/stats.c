@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "gfx12/image/node.h"
+#include "gfx12/image/select.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -137,44 +138,6 @@ static void count_instance(struct tally *t, uint32_t node)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-/* Different bases of the nodes right below instances. Rebraided instances of one BLAS name several
- * of its nodes. */
-static bool count_bottom_levels(const struct facet_gfx12_view *view,
-                                const struct facet_gfx12_walk *walk,
-                                uint64_t instances,
-                                uint64_t *count)
-{
-    uint64_t *bases = malloc((instances + 1) * sizeof *bases);
-    size_t found = 0;
-
-    *count = 0;
-    for (uint32_t i = 0; bases != NULL && i < walk->reached; i++) {
-        struct facet_gfx12_link links[8];
-        uint32_t target;
-
-        if (walk->nodes[walk->order[i]].kind == FACET_GFX12_KIND_INSTANCE &&
-            facet_gfx12_links(view, walk, walk->order[i], links) != 0 &&
-            facet_gfx12_link_leads(walk, &links[0], &target)) {
-            bases[found++] = walk->nodes[target].level_base;
-        }
-    }
-    if (found != 0) {
-        qsort(bases, found, sizeof *bases, by_value);
-    }
-    for (size_t i = 0; i < found; i++) {
-        *count += i == 0 || bases[i] != bases[i - 1];
-    }
-    free(bases);
-    return bases != NULL;
-}
-
 static void count_prim(struct tally *t, uint32_t node)
 {
     struct facet_gfx12_bvh_stats *out = t->out;
@@ -241,6 +204,7 @@ enum facet_status facet_gfx12_bvh_stats(const struct facet_gfx12_view *view,
     struct tally t = {view, walk, out, calloc((size_t)walk->count + 1, sizeof *t.below)};
     uint32_t *depth = calloc((size_t)walk->count + 1, sizeof *depth);
     uint32_t root;
+    uint64_t *bases;
     bool counted;
 
     *out =
@@ -266,7 +230,9 @@ enum facet_status facet_gfx12_bvh_stats(const struct facet_gfx12_view *view,
         }
     }
     out->raw_nodes = out->nodes - walk->reached;
-    counted = count_bottom_levels(view, walk, out->instance_nodes, &out->bottom_levels);
+    out->bottom_levels = facet_gfx12_bottom_levels(view, walk, &bases);
+    counted = bases != NULL;
+    free(bases);
     if (walk->reached != 0) {
         root = walk->order[walk->reached - 1];
         out->sah = walk->nodes[root].kind == FACET_GFX12_KIND_BOX ? level_cost(&t, root) : 1.0;

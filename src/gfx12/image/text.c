@@ -214,14 +214,23 @@ static void put_prim(struct facet_strbuf *out, const uint8_t *bytes)
     put_triangles(out, &p);
 }
 
-void facet_gfx12_json_head(const struct facet_gfx12_view *view, struct facet_strbuf *out)
+void facet_gfx12_json_head(const struct facet_gfx12_view *view, bool part, struct facet_strbuf *out)
 {
     facet_strbuf_printf(out,
                         "{\"format\":\"facet-gfx12\",\"version\":1,\"base\":\"0x%llx\","
-                        "\"root\":\"0x%x\",\"size\":%llu,\"nodes\":[\n",
+                        "\"root\":\"0x%x\",\"size\":%llu,",
                         (unsigned long long)view->base,
                         view->root,
                         (unsigned long long)view->size);
+    for (uint32_t i = 0; i < view->segment_count; i++) {
+        facet_strbuf_printf(out,
+                            "%s{\"address\":\"0x%llx\",\"size\":%llu}%s",
+                            i == 0 ? "\"segments\":[" : ",",
+                            (unsigned long long)view->segments[i].address,
+                            (unsigned long long)view->segments[i].size,
+                            i + 1 == view->segment_count ? "]," : "");
+    }
+    facet_strbuf_puts(out, part ? "\"part\":true,\"nodes\":[\n" : "\"nodes\":[\n");
 }
 
 void facet_gfx12_json_node(const struct facet_gfx12_view *view,
@@ -233,11 +242,14 @@ void facet_gfx12_json_node(const struct facet_gfx12_view *view,
     const enum facet_gfx12_kind kind = walk->nodes[node].kind;
     struct facet_gfx12_link links[8];
     unsigned count = facet_gfx12_links(view, walk, node, links);
+    const uint64_t offset = facet_gfx12_node_offset(node);
+    const uint64_t address = facet_gfx12_view_address(view, offset);
 
-    facet_strbuf_printf(out,
-                        "{\"offset\":\"0x%llx\",\"kind\":\"%s\"",
-                        (unsigned long long)facet_gfx12_node_offset(node),
-                        facet_gfx12_kind_name(kind));
+    facet_strbuf_printf(out, "{\"offset\":\"0x%llx\",", (unsigned long long)offset);
+    if (address != offset) {
+        facet_strbuf_printf(out, "\"address\":\"0x%llx\",", (unsigned long long)address);
+    }
+    facet_strbuf_printf(out, "\"kind\":\"%s\"", facet_gfx12_kind_name(kind));
     switch (kind) {
     case FACET_GFX12_KIND_BOX:
         put_box(out, bytes, links, count);
@@ -395,11 +407,14 @@ void facet_gfx12_listing(const struct facet_gfx12_view *view,
     unsigned count = facet_gfx12_links(view, walk, node, links);
     struct facet_gfx12_instance instance;
     struct facet_gfx12_box box;
+    const uint64_t offset = facet_gfx12_node_offset(node);
+    const uint64_t address = facet_gfx12_view_address(view, offset);
 
-    facet_strbuf_printf(out,
-                        "0x%08llx  %s",
-                        (unsigned long long)facet_gfx12_node_offset(node),
-                        facet_gfx12_kind_name(walk->nodes[node].kind));
+    facet_strbuf_printf(out, "0x%08llx  ", (unsigned long long)offset);
+    if (address != offset) {
+        facet_strbuf_printf(out, "address 0x%llx  ", (unsigned long long)address);
+    }
+    facet_strbuf_puts(out, facet_gfx12_kind_name(walk->nodes[node].kind));
     if (walk->nodes[node].kind == FACET_GFX12_KIND_NONE) {
         facet_strbuf_puts(out, "  (not reached)\n");
         return;

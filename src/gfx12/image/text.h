@@ -8,6 +8,9 @@
  *   {"offset":"0x80","kind":"primitive", ... }
  *   ]}
  *
+ * An image in pieces has "segments":[{"address":"0x1000","size":256}] in its head; offsets count in
+ * the bytes of all of them. Where an address is not the offset a node has both.
+ *
  * `fields`, `children`, `pairs` and so on are the node's bits by their names in the contract;
  * `decoded` repeats them as floats and IDs and is ignored on the way back. Blocks that nothing
  * reaches are kept as kind "raw". */
@@ -17,7 +20,10 @@
 #include "base/strbuf.h"
 #include "gfx12/image/walk.h"
 
-void facet_gfx12_json_head(const struct facet_gfx12_view *view, struct facet_strbuf *out);
+/* `part`: not all nodes follow, so that the text cannot become an image again. */
+void facet_gfx12_json_head(const struct facet_gfx12_view *view,
+                           bool part,
+                           struct facet_strbuf *out);
 /* One line without a newline or comma. */
 void facet_gfx12_json_node(const struct facet_gfx12_view *view,
                            const struct facet_gfx12_walk *walk,

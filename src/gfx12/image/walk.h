@@ -41,11 +41,11 @@ struct facet_gfx12_problem {
 };
 
 struct facet_gfx12_walk_node {
-    uint8_t kind;        /* enum facet_gfx12_kind; NONE: not reached */
-    uint8_t starts;      /* primitive: pairs at which a range starts, one bit each */
-    uint8_t last_slot;   /* slot of the parent that named it first */
-    uint8_t state;       /* of the search */
-    uint32_t parent;     /* node that named it first, a box before an instance; NO_NODE for the root */
+    uint8_t kind;      /* enum facet_gfx12_kind; NONE: not reached */
+    uint8_t starts;    /* primitive: pairs at which a range starts, one bit each */
+    uint8_t last_slot; /* slot of the parent that named it first */
+    uint8_t state;     /* of the search */
+    uint32_t parent; /* node that named it first, a box before an instance; NO_NODE for the root */
     uint64_t level_base; /* address of the BVH base that its IDs are relative to */
 };
 
