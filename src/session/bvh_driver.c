@@ -167,6 +167,51 @@ read_headers(const struct cli_args *args, struct session_bvh *file, enum facet_g
     return true;
 }
 
+static uint32_t count_instances(const struct facet_gfx12_walk *walk)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < walk->reached; i++) {
+        count += walk->nodes[walk->order[i]].kind == FACET_GFX12_KIND_INSTANCE;
+    }
+    return count;
+}
+
+/* Structures behind others in one buffer, as the instances of the TLAS find them. */
+static bool find_more(const struct cli_args *args, struct session_bvh *file)
+{
+    struct session_driver *d = &file->driver;
+    const uint32_t top = first_tlas(file);
+    struct facet_gfx12_piece *pieces;
+    struct session_structure *list;
+    struct facet_gfx12_walk walk;
+    struct facet_error err = {0};
+    uint32_t room;
+
+    if (!session_driver_piece(file, top)->structure.top) {
+        return true;
+    }
+    session_driver_start(file, top);
+    if (facet_gfx12_walk(&file->view, &walk, &err) != FACET_OK) {
+        return cli_bad_error(args, &err) == CLI_OK;
+    }
+    room = d->count + count_instances(&walk);
+    pieces = realloc(d->pieces, room * sizeof *pieces);
+    d->pieces = pieces != NULL ? pieces : d->pieces;
+    list = realloc(d->list, room * sizeof *list);
+    d->list = list != NULL ? list : d->list;
+    if (pieces == NULL || list == NULL) {
+        facet_gfx12_walk_free(&walk);
+        return cli_bad(args, "out of memory") == CLI_OK;
+    }
+    d->count = facet_gfx12_pieces_follow(&file->view, &walk, d->pieces, d->count, room);
+    facet_gfx12_walk_free(&walk);
+    for (uint32_t i = 0; i < d->count; i++) {
+        d->list[i] = (struct session_structure){i, d->pieces[i].structure.header};
+    }
+    return true;
+}
+
 static bool has_hiprt(const struct session_driver *d)
 {
     for (uint32_t i = 0; i < d->count; i++) {
@@ -234,6 +279,7 @@ static bool apply_headers(const struct cli_args *args, struct session_bvh *file,
     const enum facet_gfx12_driver driver = named_driver(name);
     struct facet_gfx12_structure found;
     char reason[FACET_GFX12_REASON];
+    uint32_t root;
 
     if (driver == FACET_GFX12_DRIVER_NONE && stays_plain(args, file)) {
         return true;
@@ -251,7 +297,15 @@ static bool apply_headers(const struct cli_args *args, struct session_bvh *file,
             return false;
         }
     }
-    if (!read_headers(args, file, driver) || !translate(args, file) || !choose(args, file)) {
+    if (!read_headers(args, file, driver) || !translate(args, file)) {
+        return false;
+    }
+    root = file->view.root;
+    if (file->driver.original == NULL && !find_more(args, file)) {
+        return false;
+    }
+    file->view.root = root; /* choose() looks at what was asked for */
+    if (!choose(args, file)) {
         return false;
     }
     if (driver == FACET_GFX12_DRIVER_NONE) {

@@ -28,7 +28,8 @@ static void check_rules(const struct facet_gfx12_structure *s, const uint8_t *by
         {.address = first, .offset = 0, .size = size},
         {.address = second, .offset = room, .size = size},
     };
-    const struct facet_gfx12_piece pieces[2] = {{*s, 0, size, first}, {*s, room, size, second}};
+    struct facet_gfx12_piece pieces[8] = {{*s, 0, size, first}, {*s, room, size, second}};
+    uint32_t found;
     uint8_t *copy = calloc(1, 2 * room + 1);
     struct facet_gfx12_view view = {.bytes = copy,
                                     .size = room + size,
@@ -45,8 +46,13 @@ static void check_rules(const struct facet_gfx12_structure *s, const uint8_t *by
     memcpy(copy + room, bytes, size);
     facet_gfx12_hiprt_translate(copy, pieces, 2);
     if (facet_gfx12_walk(&view, &walk, NULL) == FACET_OK) {
-        (void)facet_gfx12_headers_check(&view, &walk, pieces, 2, count, &view, NULL);
-        facet_gfx12_headers_refit(&walk, pieces, 2, copy);
+        found = facet_gfx12_pieces_follow(&view, &walk, pieces, 2, 8);
+        for (uint32_t i = 0; i < found; i++) {
+            fuzz_require(pieces[i].at + pieces[i].bytes <= view.size);
+            fuzz_require(i == 0 || pieces[i - 1].at + pieces[i - 1].bytes <= pieces[i].at);
+        }
+        (void)facet_gfx12_headers_check(&view, &walk, pieces, found, count, &view, NULL);
+        facet_gfx12_headers_refit(&walk, pieces, found, copy);
         facet_gfx12_walk_free(&walk);
     }
     free(copy);

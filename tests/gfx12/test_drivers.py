@@ -177,6 +177,28 @@ def a_gpurt_buffer_may_begin_with_its_header():
         check(any(whole), "hits")
 
 
+@case("G12-272 G12-273")
+def structures_that_share_a_buffer_are_found():
+    """An application may put all structures into one buffer: only the first begins it."""
+    rays = model.rays(300, WHOLE)
+    for name, spread in (("radv", 0), ("gpurt", 0)):
+        make = {"radv": radv, "gpurt": gpurt}[name]
+        apart = make.scene([MIXED, PLAIN], PLACED, address=0x10000000, spread=spread)
+        first = apart.segments[0].address
+        data = bytearray(max(s.address + len(s.data) for s in apart.segments) - first)
+        for s in apart.segments:
+            data[s.address - first:s.address - first + len(s.data)] = s.data
+        with tempfile.TemporaryDirectory() as folder:
+            one = write(folder, "all.bin", bytes(data)) + "@0x%x" % first
+            expected = hits_of(folder, rays, *words_of(apart, folder), "--driver", name)
+            check_eq(hits_of(folder, rays, "--segment", one, "--driver", name), expected, name)
+            told = json.loads(facet("info", "--segment", one, "--driver", name, "--json").stdout)
+            check_eq([s["kind"] for s in told["structures"]], ["TLAS", "BLAS", "BLAS"], name)
+            result = facet("check", "--segment", one, "--driver", name, "--json")
+            findings = json.loads(result.stdout)["findings"]
+            check_eq([f for f in findings if f["severity"] == "error" or "V32" <= f["rule"] <= "V39"], [], name)
+
+
 def damaged(name, segment, at, form, change):
     """The capture with one field of one segment changed."""
     driver, capture, _ = DIALECTS[name]

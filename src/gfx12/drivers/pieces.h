@@ -4,7 +4,7 @@
 #define FACET_GFX12_DRIVERS_PIECES_H
 
 #include "gfx12/drivers/structure.h"
-#include "gfx12/image/view.h"
+#include "gfx12/image/walk.h"
 
 /* A structure in the bytes of a view; `at` is the offset there that its own offsets count from. */
 struct facet_gfx12_piece {
@@ -24,6 +24,17 @@ static inline uint64_t facet_gfx12_piece_base(const struct facet_gfx12_piece *pi
  * their addresses, here and below. */
 const struct facet_gfx12_piece *
 facet_gfx12_piece_with_base(const struct facet_gfx12_piece *pieces, uint32_t count, uint64_t base);
+
+/* A buffer can hold several structures, of which only the first begins it. Where the instances of
+ * the walk point at one that is not in the list, and its header is there, adds it: `room` is that
+ * of `pieces`, which needs a place for each instance. Returns the new count; the pieces stay in
+ * order, and each ends where the next of its segment begins. For RADV and GPURT, whose instances
+ * point at nodes; HIPRT's must be in the list before they can be walked. */
+uint32_t facet_gfx12_pieces_follow(const struct facet_gfx12_view *view,
+                                   const struct facet_gfx12_walk *walk,
+                                   struct facet_gfx12_piece *pieces,
+                                   uint32_t count,
+                                   uint32_t room);
 
 /* HIPRT counts primitive nodes from a base of their own, numbers parents by nodes, keeps the number
  * of vertices in the bits of the geometry index, and lets instances point at headers (R-G12-77).

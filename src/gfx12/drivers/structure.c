@@ -243,7 +243,7 @@ read_gpurt(const uint8_t *bytes, uint64_t size, struct facet_gfx12_structure *ou
 {
     const uint8_t *h;
     uint64_t at;
-    uint32_t level, version;
+    uint32_t level, version, metadata;
 
     if (size < GPURT_HEADER || !find_gpurt_header(bytes, size, &at)) {
         snprintf(reason,
@@ -270,7 +270,10 @@ read_gpurt(const uint8_t *bytes, uint64_t size, struct facet_gfx12_structure *ou
     out->header_bytes = GPURT_HEADER;
     out->base = at;
     out->root = GPURT_ROOT;
+    /* The whole, metadata included, which may not be here. */
+    metadata = facet_load_le32(h + 4);
     out->size = facet_load_le32(h + 8);
+    out->size -= at == 0 && metadata <= out->size ? metadata : 0;
     /* RADV leaves them 0 in a capture. */
     out->has_bounds = load_bounds(h + 76, out) && memcmp(out->low, out->high, sizeof out->low) != 0;
     out->primitives = facet_load_le32(h + 12);
