@@ -334,26 +334,44 @@ make_image(const struct cli_args *args, session_bvh_make *make, struct session_b
     return true;
 }
 
+static bool refuse(const struct cli_args *args, const char *name, const char *what, bool scene)
+{
+    (void)cli_bad(args,
+                  "%s is %s; expected a BVH image%s%s%s",
+                  name,
+                  what,
+                  scene ? ": build it first: facet bvh build " : "",
+                  scene ? name : "",
+                  scene ? " -o FILE.gfx12" : "");
+    return false;
+}
+
 static bool
 refuse_others(const struct cli_args *args, session_bvh_make *make, struct session_bvh *file)
 {
     const struct facet_gfx12_looks looks =
         facet_gfx12_looks_like(file->name, file->bytes.data, file->bytes.size);
 
-    if (looks.what == NULL) {
-        return true;
-    }
     if (looks.scene && make != NULL) {
         return make_image(args, make, file);
     }
-    (void)cli_bad(args,
-                  "%s is %s; expected a BVH image%s%s%s",
-                  file->name,
-                  looks.what,
-                  looks.scene ? ": build it first: facet bvh build " : "",
-                  looks.scene ? file->name : "",
-                  looks.scene ? " -o FILE.gfx12" : "");
-    return false;
+    return looks.what == NULL || refuse(args, file->name, looks.what, looks.scene);
+}
+
+/* Segments that are whole files; a part of one can be anything. */
+static bool refuse_segments(const struct cli_args *args, const struct session_bvh *file)
+{
+    for (uint32_t i = 0; i < file->view.segment_count; i++) {
+        const struct facet_gfx12_segment *s = &file->segments[i];
+        const uint8_t *bytes = file->bytes.data + s->offset;
+        const struct facet_gfx12_looks looks = facet_gfx12_looks_like(s->name, bytes, s->size);
+        const char *what = facet_gfx12_rdf_is(bytes, s->size) ? "an RDF container" : looks.what;
+
+        if (s->file_offset == 0 && what != NULL) {
+            return refuse(args, s->name, what, looks.scene);
+        }
+    }
+    return true;
 }
 
 /* Without --driver a file stays what it is, but a header is worth a word. */
@@ -395,14 +413,14 @@ bool session_driver_apply(const struct cli_args *args,
     if (facet_rtbvh_is(file->bytes.data, file->bytes.size)) {
         return true; /* the command says what it thinks of it */
     }
-    if (facet_gfx12_rdf_is(file->bytes.data, file->bytes.size)) {
-        if (drivers && file->view.segment_count == 0) {
-            return session_capture_open(args, file) && choose(args, file);
+    if (file->view.segment_count != 0) {
+        if (!refuse_segments(args, file)) {
+            return false;
         }
-        (void)cli_bad(args, "%s is an RDF container; expected a BVH image", file->name);
-        return false;
-    }
-    if (file->view.segment_count == 0 && !refuse_others(args, name == NULL ? make : NULL, file)) {
+    } else if (facet_gfx12_rdf_is(file->bytes.data, file->bytes.size)) {
+        return drivers ? session_capture_open(args, file) && choose(args, file)
+                       : refuse(args, file->name, "an RDF container", false);
+    } else if (!refuse_others(args, name == NULL ? make : NULL, file)) {
         return false;
     }
     if (name != NULL) {

@@ -368,6 +368,9 @@ def files_that_are_no_images_are_refused_by_name():
                 result = facet(*words)
                 check_eq((result.returncode, result.stdout), (2, ""), " ".join(words[:1]) + " " + name)
                 check(word in result.stderr, "%s of %s: %s" % (words[0], name, result.stderr))
+            result = facet("check", *words_of(DIALECTS["radv_batch"][1], folder), "--segment", path + "@0x40", "--driver", "radv")
+            check_eq((result.returncode, result.stdout), (2, ""), "as a segment: " + name)
+            check(word[:3] in result.stderr and name in result.stderr, result.stderr)
 
 
 @case()

@@ -204,7 +204,7 @@ static void check_places(struct judge *j, const struct facet_gfx12_piece *p)
         const uint32_t inner = facet_load_le32(h + 32), leaf = facet_load_le32(h + 36),
                        info = facet_load_le32(h + 40), pointers = facet_load_le32(h + 44);
 
-        if (leaf < inner || info < leaf || pointers < info) {
+        if (leaf < inner || (info != 0 && info < leaf) || (pointers != 0 && pointers < info)) {
             say(j,
                 PLACES,
                 header + 32,
@@ -386,19 +386,18 @@ static void check_kind(struct judge *j, const struct facet_gfx12_piece *p, const
 /* ---- instances ---- */
 
 /* RADV: what follows an instance node. GPURT: 64 bytes of their own, in the order of the nodes. */
-static bool
-side_data(const struct judge *j, const struct facet_gfx12_piece *p, uint64_t node, uint64_t *side)
+static bool side_data(const struct facet_gfx12_piece *p, uint64_t node, uint64_t *side)
 {
     const struct facet_gfx12_structure *s = &p->structure;
 
     if (s->driver == FACET_GFX12_DRIVER_RADV) {
         *side = node + NODE;
-    } else if (s->driver == FACET_GFX12_DRIVER_GPURT && node >= p->at + s->leaf_nodes) {
+    } else if (s->driver == FACET_GFX12_DRIVER_GPURT && s->side != 0 &&
+               node >= p->at + s->leaf_nodes) {
         *side = p->at + s->side + (node - p->at - s->leaf_nodes) / NODE * 64;
     } else {
         return false;
     }
-    (void)j;
     return *side >= p->at && *side - p->at <= p->bytes && p->bytes - (*side - p->at) >= 64;
 }
 
@@ -428,7 +427,7 @@ static void check_instance(struct judge *j, uint32_t node)
                own->structure.driver != FACET_GFX12_DRIVER_HIPRT) {
         say(j, LINKS, at + 48, "bvh_addr 0x%" PRIx64 " leads to a TLAS", target);
     }
-    if (!side_data(j, own, at, &side)) {
+    if (!side_data(own, at, &side)) {
         return;
     }
     {

@@ -282,8 +282,9 @@ read_gpurt(const uint8_t *bytes, uint64_t size, struct facet_gfx12_structure *ou
     out->boxes = facet_load_le32(h + 48);
     out->leaves = facet_load_le32(h + 56);
     out->leaf_nodes = at + facet_load_le32(h + 36);
-    out->infos = out->top ? 0 : at + facet_load_le32(h + 40);
-    out->side = out->top ? at + facet_load_le32(h + 40) : 0;
+    if (facet_load_le32(h + 40) != 0) {
+        *(out->top ? &out->side : &out->infos) = at + facet_load_le32(h + 40);
+    }
     out->info_mask = (UINT32_C(1) << 29) - 1;
     if (at != 0 && facet_load_le64(bytes) > at) {
         out->address = (facet_load_le64(bytes) - at) & facet_bits_mask(48);
