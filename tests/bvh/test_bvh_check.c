@@ -837,6 +837,12 @@ TEST(several_boxes_may_cover_one_child, "G12-257")
 
 TEST(random_bytes_never_hurt, "G12-257")
 {
+    struct mesh mesh = mesh_planet(4, 4);
+    struct facet_bvh_blas_input blas = {.triangles = mesh.triangles, .triangle_count = mesh.count};
+    struct facet_bvh_instance instance = {
+        .world_to_object = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}, .mask = 0xFF};
+    struct facet_bvh_scene_input scene = {&blas, 1, &instance, 1};
+
     for (int round = 0; round < 3000; round++) {
         uint32_t nodes = 1 + (uint32_t)(harness_random() % 12);
         size_t size = 128 * (size_t)nodes - (round % 7 == 0 ? harness_random() % 128 : 0);
@@ -863,10 +869,13 @@ TEST(random_bytes_never_hurt, "G12-257")
                 facet_gfx12_box_encode(&box, image + 128 * (size_t)n);
             }
         }
+        options.scene = round % 3 == 0 ? &scene : NULL;
+        options.tolerance = round % 2 == 0 ? FACET_GFX12_TOLERANCE : options.tolerance;
         CHECK(facet_gfx12_check(&view, &options, &check, NULL) == FACET_OK);
         facet_gfx12_check_free(&check);
         free(image);
     }
+    mesh_free(&mesh);
 }
 
 /* A chain of oriented boxes, each above all the others: quadratic work must be cut off. */
@@ -913,12 +922,18 @@ TEST(findings_beyond_the_limit_are_counted, "")
 
 TEST(no_memory_is_an_error, "")
 {
+    struct mesh mesh = mesh_planet(4, 4);
+    struct facet_bvh_blas_input blas = {.triangles = mesh.triangles, .triangle_count = mesh.count};
+    struct facet_bvh_instance instance = {
+        .world_to_object = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}, .mask = 0xFF};
+    struct facet_bvh_scene_input scene = {&blas, 1, &instance, 1};
     struct subject s;
 
     subject_make(&s, false);
     not_opaque(&s);
+    shrunk_max(&s);
     for (long good = 0;; good++) {
-        struct facet_gfx12_check_options options = {0};
+        struct facet_gfx12_check_options options = {.scene = &scene};
         struct facet_gfx12_check check;
         enum facet_status status;
 
@@ -926,6 +941,7 @@ TEST(no_memory_is_an_error, "")
         status = facet_gfx12_check(&s.view, &options, &check, NULL);
         failing_alloc_after(-1);
         if (status == FACET_OK) {
+            CHECK(check.by_rule[12] != 0 && check.by_rule[13] != 0 && check.by_rule[45] != 0);
             facet_gfx12_check_free(&check);
             break;
         }
@@ -933,4 +949,5 @@ TEST(no_memory_is_an_error, "")
         CHECK(good < 100);
     }
     free(s.image.bytes);
+    mesh_free(&mesh);
 }

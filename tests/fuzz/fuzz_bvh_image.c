@@ -64,9 +64,29 @@ cut(uint8_t choice, uint64_t size, struct facet_gfx12_segment *segments, uint32_
     return count;
 }
 
+/* The scene of the seeds: something to lose, to find twice and to take for another. */
+static const struct facet_bvh_triangle triangles[] = {
+    {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, 0, 0, FACET_BVH_OPAQUE},
+    {{{1, 0, 0}, {1, 1, 0}, {0, 1, 0}}, 0, 1, FACET_BVH_OPAQUE},
+    {{{0, 0, 0}, {0, 0, 0}, {0, 1, 0}}, 3, 2, 0},
+};
+static const struct facet_bvh_aabb boxes[] = {{{0, 0, 0}, {1, 1, 1}, 0, 0, FACET_BVH_OPAQUE}};
+static const struct facet_bvh_blas_input blases[] = {{.triangles = triangles, .triangle_count = 3},
+                                                     {.aabbs = boxes, .aabb_count = 1}};
+static const struct facet_bvh_instance instances[] = {
+    {.world_to_object = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}, .mask = 0xFF},
+    {.world_to_object = {{1, 0, 0, 9}, {0, 1, 0, 0}, {0, 0, 1, 0}}, .blas = 1, .user_data = 1},
+};
+static const struct facet_bvh_scene_input scene = {blases, 2, instances, 2};
+
 static void try_all(const struct facet_gfx12_view *view)
 {
-    struct facet_gfx12_check_options options = {.max_findings = 20};
+    struct facet_gfx12_check_options options = {
+        .max_findings = 20,
+        .tolerance = FACET_GFX12_TOLERANCE,
+        .scene = &scene,
+        .dialect = view->size % FACET_GFX12_DIALECTS,
+    };
     struct facet_gfx12_check check;
     struct facet_gfx12_bvh_stats stats;
     struct facet_gfx12_walk walk;

@@ -71,6 +71,9 @@ static void name_one(struct named *n, uint32_t geometry, uint32_t primitive, uin
 
 /* ---- the source ---- */
 
+/* Primitives that match nothing and are asked for their right name. */
+#define MOST_WRONG 4096
+
 struct source {
     struct facet_checker *c;
     const struct facet_bvh_blas_input *blas;
@@ -261,13 +264,15 @@ static void judge(struct source *s, const struct facet_checked_primitive *p, uin
     } else if (trouble[best] != NULL) {
         name_one(trouble[best], p->geometry, p->primitive, at);
     }
-    if (best == OTHER) {
-        struct facet_checked_primitive *wrong =
-            s->wrong.count < 4096 ? facet_array_add(&s->wrong, 1, sizeof *wrong) : NULL;
+    if (best == OTHER && s->wrong.count < MOST_WRONG) {
+        struct facet_checked_primitive *wrong = facet_array_add(&s->wrong, 1, sizeof *wrong);
 
+        s->c->failed = s->c->failed || wrong == NULL;
         if (wrong != NULL) {
             *wrong = *p;
         }
+    }
+    if (best == OTHER) {
         return;
     }
     f = source_at(s, number);
