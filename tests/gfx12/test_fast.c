@@ -780,6 +780,107 @@ TEST(bundles_equal_reference, "")
     CHECK_MSG(hits > worlds * bundles || harness_failed(), "only %u hits", hits);
 }
 
+/* Moves a plane of a child (section 4) halfway towards the opposite one. */
+static void halve_child(uint8_t *child, unsigned axis, bool low)
+{
+    static const uint8_t min_at[3] = {0, 12, 32}, max_at[3] = {44, 64, 76};
+    uint32_t plane[2];
+
+    for (unsigned side = 0; side < 2; side++) {
+        const unsigned at = side == 0 ? min_at[axis] : max_at[axis];
+
+        plane[side] = facet_load_le32(child + at / 32 * 4) >> at % 32 & 0xFFF;
+    }
+    if (plane[0] < plane[1]) {
+        const unsigned at = low ? min_at[axis] : max_at[axis];
+        uint8_t *const word = child + at / 32 * 4;
+
+        facet_store_le32(word,
+                         (facet_load_le32(word) & ~(UINT32_C(0xFFF) << at % 32)) |
+                             (plane[0] + plane[1]) / 2 << at % 32);
+    }
+}
+
+/* Makes slots smaller than what they name, in the tree from a box on and through its instances. */
+static void shrink_slots(struct world *w, uint64_t base, uint32_t id)
+{
+    uint8_t *const node = w->image.bytes + base + facet_gfx12_id_offset(id);
+    const bool instance = facet_gfx12_id_kind(id) == FACET_GFX12_KIND_INSTANCE;
+    uint8_t *const child = node + (instance ? 80 : 32);
+    struct facet_gfx12_box box;
+    uint32_t ids[8];
+    unsigned count;
+
+    if (instance) {
+        struct facet_gfx12_instance in;
+
+        facet_gfx12_instance_decode(node, &in);
+        count = (in.child_count_minus_one & 3u) + 1;
+        shrink_slots(w, facet_gfx12_base_address(in.pointer), FACET_GFX12_ROOT);
+    } else {
+        facet_gfx12_box_decode(node, &box);
+        count = (box.child_count_minus_one & 7u) + 1;
+        facet_gfx12_child_ids(
+            box.child, count, box.internal_child_offset, box.primitive_child_offset, ids);
+        for (unsigned i = 0; i < count; i++) {
+            if (facet_gfx12_id_kind(ids[i]) == FACET_GFX12_KIND_BOX ||
+                facet_gfx12_id_kind(ids[i]) == FACET_GFX12_KIND_INSTANCE) {
+                shrink_slots(w, base, ids[i]);
+            }
+        }
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (below(3) == 0) {
+            halve_child(child + (size_t)12 * i, below(3), below(2) != 0);
+        }
+    }
+}
+
+/* One mesh, where it was modelled, in a tree whose slots do not contain what they name: a box may
+ * be missed though its children would be hit, and entered after its children. */
+TEST(slots_that_are_too_small_equal_reference, "")
+{
+    const struct facet_gfx12_build_options options = {.quality = FACET_BVH_HIGH};
+    unsigned hits = 0, worlds = harness_long() ? 3000 : 300;
+
+    for (unsigned n = 0; n < worlds && !harness_failed(); n++) {
+        struct world *w = calloc(1, sizeof *w);
+        struct facet_gfx12_build_report report;
+        struct facet_error err;
+        facet_gfx12_tracer *tracers[2];
+
+        w->grid = n % 4 == 0;
+        random_triangles(w, 0);
+        w->scene = (struct facet_bvh_scene_input){
+            .blas = w->blas, .blas_count = 1, .instances = w->instances, .instance_count = 1};
+        w->instances[0] = (struct facet_bvh_instance){
+            .world_to_object = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}, .mask = 0xFF};
+        if (!CHECK(facet_gfx12_build(&w->scene, &options, NULL, NULL, &w->image, &report, &err) ==
+                   FACET_OK)) {
+            free(w);
+            return;
+        }
+        shrink_slots(w, 0, FACET_GFX12_ROOT);
+        facet_gfx12_unit_init(&w->unit, w->image.bytes, w->image.size);
+        w->unit.resource.box_grow_value = n % 2 == 0 ? 0 : 6;
+        tracers_new(w, 0, tracers);
+        for (unsigned i = 0; i < 12 && !harness_failed(); i++) {
+            check_bundle(w, tracers, &hits);
+        }
+        for (unsigned i = 0; i < 64 && !harness_failed(); i++) {
+            struct facet_gfx12_batch_ray ray;
+            struct facet_gfx12_query q;
+
+            random_ray(w, &ray);
+            q = make_query(w, &ray);
+            (void)compare_query(tracers, &w->unit, &q, false);
+        }
+        tracers_free(tracers);
+        world_free(w);
+    }
+    CHECK_MSG(hits > worlds || harness_failed(), "only %u hits", hits);
+}
+
 /* ---- limits ---- */
 
 TEST(every_step_limit, "")
