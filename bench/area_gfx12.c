@@ -108,7 +108,8 @@ static enum facet_status peer_rate(
     enum facet_status status = prepare(d, err);
 
     return status == FACET_OK
-               ? ray_sets_peer_rate(&d->sets, &d->scene.scene, set, seconds, value, err)
+               ? ray_sets_peer_rate(
+                     &d->sets, &d->scene.scene, set, embree_peer_trace, seconds, value, err)
                : status;
 }
 
@@ -158,10 +159,14 @@ static enum facet_status occluded_peer(double seconds, double *value, struct fac
 {
     enum facet_status status = prepare(&terrain, err);
 
-    return status == FACET_OK
-               ? ray_sets_occluded_rate(
-                     &terrain.sets, &terrain.scene.scene, DIFFUSE, seconds, value, err)
-               : status;
+    return status == FACET_OK ? ray_sets_peer_rate(&terrain.sets,
+                                                   &terrain.scene.scene,
+                                                   DIFFUSE,
+                                                   embree_peer_occluded,
+                                                   seconds,
+                                                   value,
+                                                   err)
+                              : status;
 }
 
 /* ---- two threads beside one ---- */

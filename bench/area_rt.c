@@ -104,7 +104,8 @@ static enum facet_status peer_rate(
     enum facet_status status = prepare(d, err);
 
     return status == FACET_OK
-               ? ray_sets_peer_rate(&d->sets, &d->scene.trace.scene, set, seconds, value, err)
+               ? ray_sets_peer_rate(
+                     &d->sets, &d->scene.trace.scene, set, embree_peer_trace, seconds, value, err)
                : status;
 }
 

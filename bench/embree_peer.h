@@ -25,15 +25,14 @@ enum facet_status embree_peer_create(const struct facet_scene *scene,
                                      struct facet_error *err);
 void embree_peer_destroy(struct embree_peer *peer); /* NULL is allowed */
 
-void embree_peer_trace(const struct embree_peer *peer,
-                       const struct facet_gfx12_batch_ray *rays,
-                       size_t count,
-                       struct embree_hit *hits);
-/* Any hit, by rtcOccluded1: only `found` is set. */
-void embree_peer_occluded(const struct embree_peer *peer,
-                          const struct facet_gfx12_batch_ray *rays,
-                          size_t count,
-                          struct embree_hit *hits);
+/* Rays one by one. */
+typedef void embree_tracing(const struct embree_peer *peer,
+                            const struct facet_gfx12_batch_ray *rays,
+                            size_t count,
+                            struct embree_hit *hits);
+
+embree_tracing embree_peer_trace;    /* the closest hit, by rtcIntersect1 */
+embree_tracing embree_peer_occluded; /* any hit, by rtcOccluded1: only `found` is set */
 
 /* Rays in the form of Embree's packets and streams, made once: what is measured is tracing. */
 struct embree_stream;

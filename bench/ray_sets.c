@@ -49,6 +49,7 @@ need_peer(struct ray_sets *sets, const struct facet_scene *scene, struct facet_e
 enum facet_status ray_sets_peer_rate(struct ray_sets *sets,
                                      const struct facet_scene *scene,
                                      enum ray_set set,
+                                     embree_tracing *trace,
                                      double seconds,
                                      double *value,
                                      struct facet_error *err)
@@ -61,28 +62,7 @@ enum facet_status ray_sets_peer_rate(struct ray_sets *sets,
     }
     meter = bench_meter_start(seconds);
     do {
-        embree_peer_trace(sets->peer, sets->rays[set], sets->count[set], sets->hits);
-    } while (bench_meter_more(&meter, sets->count[set]));
-    *value = bench_meter_rate(&meter);
-    return FACET_OK;
-}
-
-enum facet_status ray_sets_occluded_rate(struct ray_sets *sets,
-                                         const struct facet_scene *scene,
-                                         enum ray_set set,
-                                         double seconds,
-                                         double *value,
-                                         struct facet_error *err)
-{
-    enum facet_status status = need_peer(sets, scene, err);
-    struct bench_meter meter;
-
-    if (status != FACET_OK) {
-        return status;
-    }
-    meter = bench_meter_start(seconds);
-    do {
-        embree_peer_occluded(sets->peer, sets->rays[set], sets->count[set], sets->hits);
+        trace(sets->peer, sets->rays[set], sets->count[set], sets->hits);
     } while (bench_meter_more(&meter, sets->count[set]));
     *value = bench_meter_rate(&meter);
     return FACET_OK;

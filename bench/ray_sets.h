@@ -23,20 +23,14 @@ struct ray_sets {
 enum facet_status ray_sets_make(struct ray_sets *sets, struct facet_error *err);
 /* Fills SQUARES from PRIMARY. */
 void ray_sets_make_squares(struct ray_sets *sets);
-/* Million rays of the set per second that Embree's rtcIntersect1 traces in the scene. */
+/* Million rays of the set per second that Embree traces in the scene, one by one. */
 enum facet_status ray_sets_peer_rate(struct ray_sets *sets,
                                      const struct facet_scene *scene,
                                      enum ray_set set,
+                                     embree_tracing *trace,
                                      double seconds,
                                      double *value,
                                      struct facet_error *err);
-/* The same by rtcOccluded1. */
-enum facet_status ray_sets_occluded_rate(struct ray_sets *sets,
-                                         const struct facet_scene *scene,
-                                         enum ray_set set,
-                                         double seconds,
-                                         double *value,
-                                         struct facet_error *err);
 /* SQUARES by the faster of rtcIntersect8 and rtcIntersect1M, told that the rays are coherent. Both
  * find the rays in the form that they read. */
 enum facet_status ray_sets_stream_rate(struct ray_sets *sets,
