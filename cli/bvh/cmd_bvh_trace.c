@@ -28,31 +28,6 @@ struct job {
     struct facet_gfx12_lost lost;
 };
 
-/* Ray by ray on this thread, since a candidate belongs to its ray. */
-static enum facet_status list_candidates(const facet_gfx12_tracer *tracer,
-                                         struct facet_gfx12_query *query,
-                                         struct job *job,
-                                         struct facet_error *err)
-{
-    enum facet_status status = FACET_OK;
-
-    query->callbacks.context = &job->candidates;
-    for (size_t i = 0; i < job->count && status == FACET_OK; i++) {
-        struct facet_gfx12_stats stats;
-
-        memcpy(query->origin, job->rays[i].origin, sizeof query->origin);
-        memcpy(query->direction, job->rays[i].direction, sizeof query->direction);
-        query->t_min = job->rays[i].t_min;
-        query->t_max = job->rays[i].t_max;
-        job->candidates.ray = i;
-        status = facet_gfx12_tracer_trace(tracer, query, &job->hits[i], &stats, err);
-        facet_gfx12_stats_add(&job->stats, &stats);
-    }
-    return job->candidates.failed
-               ? facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the candidates")
-               : status;
-}
-
 /* Whether the rays visit less than there is to decode: then the nodes stay as they are, which takes
  * less time and memory. */
 static bool few_rays(uint64_t rays, uint64_t bytes)
@@ -92,7 +67,8 @@ static enum facet_status trace(const struct cli_args *args,
         status = facet_gfx12_tracer_create(&unit, &options, &tracer, err);
     }
     if (status == FACET_OK && query->callbacks.procedural == facet_gfx12_procedural_note) {
-        status = list_candidates(tracer, query, job, err);
+        status = facet_gfx12_list_candidates(
+            tracer, query, job->rays, job->count, job->hits, &job->stats, &job->candidates, err);
     } else if (status == FACET_OK) {
         status = facet_gfx12_tracer_batch(
             tracer, query, job->rays, job->count, job->hits, pool, &job->stats, err);
@@ -106,61 +82,6 @@ static enum facet_status trace(const struct cli_args *args,
     facet_gfx12_tracer_destroy(tracer);
     facet_pool_destroy(pool);
     return status;
-}
-
-static int print_result(const struct cli_args *args, const struct job *job)
-{
-    const struct facet_gfx12_stats *s = &job->stats;
-
-    if (args->json) {
-        json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-                                   "rays",
-                                   (json_int_t)job->count,
-                                   "hits",
-                                   (json_int_t)job->found,
-                                   "steps",
-                                   (json_int_t)s->steps,
-                                   "box_nodes",
-                                   (json_int_t)s->boxes,
-                                   "primitive_nodes",
-                                   (json_int_t)s->primitives,
-                                   "instance_nodes",
-                                   (json_int_t)s->instances,
-                                   "stack_pushes",
-                                   (json_int_t)s->pushes,
-                                   "max_stack_depth",
-                                   (json_int_t)s->max_depth,
-                                   "walk_backs",
-                                   (json_int_t)s->walk_backs,
-                                   "lost_walks",
-                                   (json_int_t)s->lost_walks);
-
-        report_lost_json(object, &job->lost);
-        return cli_print_json(args, object);
-    }
-    if (cli_given(args, "stats")) {
-        printf(
-            "rays             %zu, %" PRIu64 " hit%s\n", job->count, job->found, cli_s(job->found));
-        printf("instructions     %" PRIu64 " (%" PRIu64 " box, %" PRIu64 " primitive, %" PRIu64
-               " instance nodes)\n",
-               s->steps,
-               s->boxes,
-               s->primitives,
-               s->instances);
-        if (cli_given(args, "stack")) {
-            printf("stack            %s entries, %" PRIu64 " walk%s back\n",
-                   cli_value(args, "stack"),
-                   s->walk_backs,
-                   cli_s(s->walk_backs));
-        } else {
-            printf("stack            %" PRIu64 " push%s, %u entr%s at most\n",
-                   s->pushes,
-                   s->pushes == 1 ? "" : "es",
-                   s->max_depth,
-                   s->max_depth == 1 ? "y" : "ies");
-        }
-    }
-    return CLI_OK;
 }
 
 static int trace_rays(const struct cli_args *args)
@@ -230,7 +151,8 @@ static int trace_rays(const struct cli_args *args)
         }
         status = report_hits_write(output, job.hits, job.count, candidates, &job.candidates, &err);
     }
-    code = status == FACET_OK ? print_result(args, &job) : cli_bad_error(args, &err);
+    code = status == FACET_OK ? report_trace(args, job.count, job.found, &job.stats, &job.lost)
+                              : cli_bad_error(args, &err);
     if (code == CLI_OK && report_lost(args, &file.view, &job.lost)) {
         code = CLI_NO;
     }

@@ -5,9 +5,12 @@
 #include "base/file.h"
 #include "base/float.h"
 #include "base/strbuf.h"
+#include "report/lost.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Records: eight little-endian dwords. */
@@ -101,4 +104,60 @@ enum facet_status report_hits_write(const char *path,
     facet_strbuf_free(&list);
     free(bytes);
     return status;
+}
+
+int report_trace(const struct cli_args *args,
+                 size_t rays,
+                 uint64_t hits,
+                 const struct facet_gfx12_stats *s,
+                 const struct facet_gfx12_lost *lost)
+{
+    if (args->json) {
+        json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+                                   "rays",
+                                   (json_int_t)rays,
+                                   "hits",
+                                   (json_int_t)hits,
+                                   "steps",
+                                   (json_int_t)s->steps,
+                                   "box_nodes",
+                                   (json_int_t)s->boxes,
+                                   "primitive_nodes",
+                                   (json_int_t)s->primitives,
+                                   "instance_nodes",
+                                   (json_int_t)s->instances,
+                                   "stack_pushes",
+                                   (json_int_t)s->pushes,
+                                   "max_stack_depth",
+                                   (json_int_t)s->max_depth,
+                                   "walk_backs",
+                                   (json_int_t)s->walk_backs,
+                                   "lost_walks",
+                                   (json_int_t)s->lost_walks);
+
+        report_lost_json(object, lost);
+        return cli_print_json(args, object);
+    }
+    if (cli_given(args, "stats")) {
+        printf("rays             %zu, %" PRIu64 " hit%s\n", rays, hits, cli_s(hits));
+        printf("instructions     %" PRIu64 " (%" PRIu64 " box, %" PRIu64 " primitive, %" PRIu64
+               " instance nodes)\n",
+               s->steps,
+               s->boxes,
+               s->primitives,
+               s->instances);
+        if (cli_given(args, "stack")) {
+            printf("stack            %s entries, %" PRIu64 " walk%s back\n",
+                   cli_value(args, "stack"),
+                   s->walk_backs,
+                   cli_s(s->walk_backs));
+        } else {
+            printf("stack            %" PRIu64 " push%s, %u entr%s at most\n",
+                   s->pushes,
+                   s->pushes == 1 ? "" : "es",
+                   s->max_depth,
+                   s->max_depth == 1 ? "y" : "ies");
+        }
+    }
+    return CLI_OK;
 }

@@ -3,6 +3,7 @@
 #define FACET_REPORT_HITS_H
 
 #include "base/error.h"
+#include "command/command.h"
 #include "gfx12/ask/procedural.h"
 
 /* One record per hit into `path` and, unless list_path is NULL, a line of JSON per candidate into
@@ -13,5 +14,13 @@ enum facet_status report_hits_write(const char *path,
                                     const char *list_path,
                                     const struct facet_gfx12_candidates *candidates,
                                     struct facet_error *err);
+
+/* What `facet bvh trace` prints: JSON, or with --stats text. */
+struct facet_gfx12_lost;
+int report_trace(const struct cli_args *args,
+                 size_t rays,
+                 uint64_t hits,
+                 const struct facet_gfx12_stats *stats,
+                 const struct facet_gfx12_lost *lost);
 
 #endif

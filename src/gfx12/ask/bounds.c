@@ -101,3 +101,36 @@ bool facet_gfx12_view_bounds(const struct facet_gfx12_view *view, float lo[3], f
     }
     return true;
 }
+
+/* Cramer's rule in double precision; exact for the identity and for moves. */
+bool facet_gfx12_object_to_world(const float to_object[3][4], double out[3][4])
+{
+    double a[3][3], cofactor[3][3], det = 0.0;
+
+    for (unsigned r = 0; r < 3; r++) {
+        for (unsigned c = 0; c < 3; c++) {
+            a[r][c] = (double)to_object[r][c];
+        }
+    }
+    for (unsigned r = 0; r < 3; r++) {
+        for (unsigned c = 0; c < 3; c++) {
+            const unsigned r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+
+            cofactor[r][c] = a[r1][c1] * a[r2][c2] - a[r1][c2] * a[r2][c1];
+        }
+    }
+    for (unsigned c = 0; c < 3; c++) {
+        det += a[0][c] * cofactor[0][c];
+    }
+    for (unsigned r = 0; r < 3; r++) {
+        out[r][3] = 0.0;
+        for (unsigned c = 0; c < 3; c++) {
+            out[r][c] = cofactor[c][r] / det;
+            out[r][3] -= out[r][c] * (double)to_object[c][3];
+        }
+        if (!isfinite(out[r][0] + out[r][1] + out[r][2] + out[r][3])) {
+            return false;
+        }
+    }
+    return fabs(det) > 0.0;
+}

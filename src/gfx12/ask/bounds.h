@@ -1,4 +1,4 @@
-/* The box of a whole image. */
+/* Boxes and matrices of an image in the space around them. */
 #ifndef FACET_GFX12_ASK_BOUNDS_H
 #define FACET_GFX12_ASK_BOUNDS_H
 
@@ -13,5 +13,8 @@ void facet_gfx12_child_world(const struct facet_gfx12_box *box,
                              unsigned slot,
                              double lo[3],
                              double hi[3]);
+
+/* The inverse of the matrix of an instance; false when it has none that is finite. */
+bool facet_gfx12_object_to_world(const float to_object[3][4], double out[3][4]);
 
 #endif

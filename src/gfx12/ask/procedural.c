@@ -50,8 +50,12 @@ bool facet_gfx12_procedural_note(void *candidates,
                                  struct facet_gfx12_hit *candidate)
 {
     struct facet_gfx12_candidates *list = candidates;
-    struct facet_gfx12_candidate item = {.ray = list->ray, .what = *candidate};
+    struct facet_gfx12_candidate item = {.what = *candidate};
 
+    if (list == NULL) {
+        return false;
+    }
+    item.ray = list->ray;
     (void)facet_gfx12_procedural_span(ray, node, &item.enter, &item.leave);
     if (list->failed ||
         !facet_array_fit(&list->items, &list->room, list->count + 1, sizeof *list->items)) {
@@ -60,4 +64,33 @@ bool facet_gfx12_procedural_note(void *candidates,
         list->items[list->count++] = item;
     }
     return false;
+}
+
+enum facet_status facet_gfx12_list_candidates(const facet_gfx12_tracer *tracer,
+                                              const struct facet_gfx12_query *common,
+                                              const struct facet_gfx12_batch_ray *rays,
+                                              size_t count,
+                                              struct facet_gfx12_hit *hits,
+                                              struct facet_gfx12_stats *stats,
+                                              struct facet_gfx12_candidates *candidates,
+                                              struct facet_error *err)
+{
+    struct facet_gfx12_query query = *common;
+    enum facet_status status = FACET_OK;
+
+    query.callbacks.procedural = facet_gfx12_procedural_note;
+    query.callbacks.context = candidates;
+    for (size_t i = 0; i < count && status == FACET_OK; i++) {
+        struct facet_gfx12_stats cost;
+
+        memcpy(query.origin, rays[i].origin, sizeof query.origin);
+        memcpy(query.direction, rays[i].direction, sizeof query.direction);
+        query.t_min = rays[i].t_min;
+        query.t_max = rays[i].t_max;
+        candidates->ray = i;
+        status = facet_gfx12_tracer_trace(tracer, &query, &hits[i], &cost, err);
+        facet_gfx12_stats_add(stats, &cost);
+    }
+    return candidates->failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the candidates")
+                              : status;
 }

@@ -2,7 +2,7 @@
 #ifndef FACET_GFX12_ASK_PROCEDURAL_H
 #define FACET_GFX12_ASK_PROCEDURAL_H
 
-#include <facet/gfx12.h>
+#include "gfx12/tracer.h"
 
 /* For callbacks.procedural: the box itself is the shape (R-G12-91). The hit is where the ray enters
  * it, or, if that is not beyond t_min, where it leaves; u and v are 0. */
@@ -25,7 +25,8 @@ struct facet_gfx12_candidate {
     struct facet_gfx12_hit what; /* its numbers; not hit */
 };
 
-/* For callbacks.procedural, with this as the context: every primitive is noted and none is hit. */
+/* For callbacks.procedural, with this (or NULL: no list) as the context: every primitive is noted
+ * and none is hit. */
 struct facet_gfx12_candidates {
     struct facet_gfx12_candidate *items; /* free with free() */
     size_t count, room;
@@ -36,5 +37,14 @@ bool facet_gfx12_procedural_note(void *candidates,
                                  const struct facet_gfx12_ray *ray,
                                  const uint8_t node[128],
                                  struct facet_gfx12_hit *candidate);
+/* The candidates of many rays, ray by ray on this thread, with their hits and their costs. */
+enum facet_status facet_gfx12_list_candidates(const facet_gfx12_tracer *tracer,
+                                              const struct facet_gfx12_query *common,
+                                              const struct facet_gfx12_batch_ray *rays,
+                                              size_t count,
+                                              struct facet_gfx12_hit *hits,
+                                              struct facet_gfx12_stats *stats,
+                                              struct facet_gfx12_candidates *candidates,
+                                              struct facet_error *err);
 
 #endif

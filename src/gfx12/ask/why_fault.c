@@ -1,6 +1,7 @@
 /* Who is to blame: see why.h and R-G12-90. Distances are formed in double precision; they explain
  * a decision, they do not make one. */
 #include "base/float.h"
+#include "gfx12/ask/bounds.h"
 #include "gfx12/ask/why_state.h"
 
 #include <math.h>
@@ -122,40 +123,20 @@ static void rotate(unsigned obb, double points[8][3], unsigned count)
     }
 }
 
-/* Object space to the space of the instance, by Cramer's rule; false for a matrix that has no
- * inverse. */
-static bool leave_instance(float m[3][4], double points[8][3], unsigned count)
+/* Object space to the space of the instance; false for a matrix that has no inverse. */
+static bool leave_instance(const float to_object[3][4], double points[8][3], unsigned count)
 {
-    double a[3][3], cofactor[3][3], det = 0.0;
+    double m[3][4];
 
-    for (unsigned r = 0; r < 3; r++) {
-        for (unsigned c = 0; c < 3; c++) {
-            a[r][c] = (double)m[r][c];
-        }
-    }
-    for (unsigned r = 0; r < 3; r++) {
-        for (unsigned c = 0; c < 3; c++) {
-            const unsigned r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
-
-            cofactor[r][c] = a[r1][c1] * a[r2][c2] - a[r1][c2] * a[r2][c1];
-        }
-        det += r == 0
-                   ? a[0][0] * cofactor[0][0] + a[0][1] * cofactor[0][1] + a[0][2] * cofactor[0][2]
-                   : 0.0;
-    }
-    if (!(fabs(det) > 0.0) || !isfinite(det)) {
+    if (!facet_gfx12_object_to_world(to_object, m)) {
         return false;
     }
     for (unsigned i = 0; i < count; i++) {
         double from[3];
 
-        for (unsigned k = 0; k < 3; k++) {
-            from[k] = points[i][k] - (double)m[k][3];
-        }
-        for (unsigned k = 0; k < 3; k++) {
-            points[i][k] =
-                (cofactor[0][k] * from[0] + cofactor[1][k] * from[1] + cofactor[2][k] * from[2]) /
-                det;
+        memcpy(from, points[i], sizeof from);
+        for (unsigned r = 0; r < 3; r++) {
+            points[i][r] = m[r][0] * from[0] + m[r][1] * from[1] + m[r][2] * from[2] + m[r][3];
         }
     }
     return true;
