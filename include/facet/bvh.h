@@ -76,10 +76,11 @@ struct facet_bvh_config {
     uint32_t children;              /* XPHMG: 4 (default) or 8 */
     uint32_t leaf_triangles;        /* most of a leaf: GFX12 1..16, XPHMG 1..255 */
     const char *element;            /* XPHMG: name of a number format (facet/num.h), NULL: "FP32" */
-    bool quantized;    /* XPHMG: integers with the scale and zero point that fit best */
-    double reach;      /* XPHMG: ray origins lie in [-reach, reach]; 0: near the scene */
-    uint32_t threads;  /* 0 and 1: the calling one alone */
-    uint32_t reserved; /* 0 */
+    bool quantized;      /* XPHMG: integers with the scale and zero point that fit best */
+    double reach;        /* XPHMG: ray origins lie in [-reach, reach]; 0: near the scene */
+    uint32_t threads;    /* 0 and 1: the calling one alone */
+    bool allow_update;   /* GFX12: facet_bvh_refit takes any motion; the image is larger */
+    uint8_t reserved[3]; /* 0 */
 };
 
 enum facet_status facet_bvh_build_sized(const struct facet_bvh_scene *scene,
@@ -87,8 +88,8 @@ enum facet_status facet_bvh_build_sized(const struct facet_bvh_scene *scene,
                                         size_t config_size,
                                         facet_bvh **out,
                                         struct facet_error *err);
-/* `config` NULL for defaults. Indices outside a mesh are FACET_ERR_INPUT. Triangles with a NaN in
- * their first coordinate or two equal vertices are left out. */
+/* `config` NULL for defaults. Indices outside a mesh are FACET_ERR_INPUT. Triangles with a NaN in x
+ * of a vertex are left out, and those with two equal vertices unless they may move apart. */
 static inline enum facet_status facet_bvh_build(const struct facet_bvh_scene *scene,
                                                 const struct facet_bvh_config *config,
                                                 facet_bvh **out,

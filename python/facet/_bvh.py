@@ -126,14 +126,15 @@ class Bvh(Handle):
     @classmethod
     def build(cls, meshes: Any, placements: Optional[Sequence[Placement]] = None, *, format: str = "gfx12",
               quality: str = "contract", obb: bool = False, children: int = 0, leaf_triangles: int = 0,
-              element: Optional[str] = None, quantized: bool = False, reach: float = 0.0, threads: int = 1) -> Bvh:
+              element: Optional[str] = None, quantized: bool = False, reach: float = 0.0, threads: int = 1,
+              allow_update: bool = False) -> Bvh:
         """From a Mesh, a list of them, or an array (3 k, 3) of float32; docs/python.md says what the options mean."""
         scene, out = _scene(meshes, placements), _Pointer()
         config = c.BvhConfig(format=c.one_of(format, FORMATS, "format"), quality=c.one_of(quality, QUALITIES, "quality"),
                              obb=bool(obb), children=c.number(children, 32, "children"),
                              leaf_triangles=c.number(leaf_triangles, 32, "leaf_triangles"),
                              element=None if element is None else c.text(element, "element"), quantized=bool(quantized),
-                             reach=reach, threads=c.number(threads, 16, "threads"))
+                             reach=reach, threads=c.number(threads, 16, "threads"), allow_update=bool(allow_update))
         c.call("bvh_build_sized", scene.struct, config, ctypes.sizeof(config), out)
         return cls(out)  # type: ignore[arg-type]
 

@@ -114,7 +114,7 @@ Placement = struct("bvh_placement", "", ("object_to_world", c_float * 12), ("mes
 Scene = struct("bvh_scene", "", ("meshes", POINTER(Mesh)), ("mesh_count", c_uint32), ("placements", POINTER(Placement)),
                ("placement_count", c_uint32))
 BvhConfig = struct("bvh_config", "enum:format enum:quality bool:obb u32:children u32:leaf_triangles text:element "
-                   "bool:quantized f64:reach u32:threads u32:reserved")
+                   "bool:quantized f64:reach u32:threads bool:allow_update", ("reserved", c_uint8 * 3))
 CFinding = struct("bvh_finding", "text:rule text:requirement u64:offset enum:severity", ("text", c_char * 160))
 Rays = struct("bvh_rays", "size:count data:origin size:origin_stride data:direction size:direction_stride "
               "data:t_min size:t_min_stride data:t_max size:t_max_stride")

@@ -264,8 +264,10 @@ static enum facet_status build_gfx12(const struct facet_bvh_scene *scene,
                                      facet_bvh **out,
                                      struct facet_error *err)
 {
-    const struct facet_gfx12_build_options options = {
-        .quality = config->quality, .obb = config->obb, .prim_range = config->leaf_triangles};
+    const struct facet_gfx12_build_options options = {.quality = config->quality,
+                                                      .obb = config->obb,
+                                                      .allow_update = config->allow_update,
+                                                      .prim_range = config->leaf_triangles};
     struct facet_gfx12_image image = {0};
     struct facet_gfx12_build_report report;
     struct input in;

@@ -92,13 +92,13 @@ TEST(reserved_members_are_zero, "")
     static const float corners[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
     struct facet_bvh_mesh mesh = {.positions = corners, .vertex_count = 3, .triangle_count = 1};
     struct facet_bvh_scene scene = {.meshes = &mesh, .mesh_count = 1};
-    struct facet_bvh_config config = {.reserved = 1};
+    struct facet_bvh_config config = {.reserved = {1}};
     struct facet_error err = {FACET_OK, 0, ""};
     facet_bvh *bvh = NULL;
 
     CHECK(facet_bvh_build(&scene, &config, &bvh, &err) == FACET_ERR_USAGE && bvh == NULL);
     CHECK_EQ(err.where, offsetof(struct facet_bvh_config, reserved));
-    config.reserved = 0;
+    config.reserved[0] = 0;
     CHECK(facet_bvh_build(&scene, &config, &bvh, &err) == FACET_OK);
     facet_bvh_destroy(bvh);
 }

@@ -90,6 +90,18 @@ def placements_refit_and_findings():
 
 
 @case()
+def updatable_hierarchies_take_any_motion():
+    random = np.random.default_rng(7)
+    before, after = random.random((2, 300, 3), np.float32)
+    origins = random.random((50, 3), np.float32) + np.float32([0, 0, 2])
+    down = np.broadcast_to(DOWN, (50, 3))
+    with facet.Bvh.build(before, quality="fast", allow_update=True) as bvh, bvh.refit(after) as moved, \
+            facet.Bvh.build(after) as fresh:
+        check_eq(moved.trace(origins, down)["t"].tolist(), fresh.trace(origins, down)["t"].tolist())
+        check_eq([one for one in moved.check() if one.severity == "error"], [])
+
+
+@case()
 def why_as_dictionaries():
     ray = np.array([0.25, 0.25, 2, 0, 0, -1, 0, 100], np.float32)
     why = facet.why_triangle(ray, TRIANGLE.ravel())
