@@ -78,7 +78,7 @@ def agrees(world, rays, hits, what):
 
 def rays_equal_brute_force(name):
     driver, capture, blases = DIALECTS[name]
-    rays = model.rays(10000 if name in ("radv_batch", "gpurt_rebraid", "hiprt") else 2500, WHOLE)
+    rays = model.rays(10000 if name in ("radv_batch", "gpurt_rebraid", "hiprt") else 1500, WHOLE)
     with tempfile.TemporaryDirectory() as folder:
         words = words_of(capture, folder)
         hits = hits_of(folder, rays, *words, "--driver", driver)

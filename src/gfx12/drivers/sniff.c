@@ -39,17 +39,18 @@ static bool ends_with(const char *path, const char *end)
     return length >= tail && strcasecmp(path + length - tail, end) == 0;
 }
 
-/* Nodes are never text: they have zeros and high bytes within a few words. */
+/* Nodes are never text: they have zeros and high bytes within a few words. Text has letters. */
 static bool is_text(const uint8_t *bytes, uint64_t size)
 {
-    uint64_t look = size < 1024 ? size : 1024;
+    uint64_t look = size < 1024 ? size : 1024, letters = 0;
 
     for (uint64_t i = 0; i < look; i++) {
         if ((bytes[i] < 0x20 && !isspace(bytes[i])) || bytes[i] == 0x7f || bytes[i] >= 0xf8) {
             return false; /* what no text has, in UTF-8 either */
         }
+        letters += isalpha(bytes[i]) != 0;
     }
-    return look != 0;
+    return letters != 0 && size >= 4;
 }
 
 static bool has_word(const uint8_t *bytes, uint64_t size, const char *word)
