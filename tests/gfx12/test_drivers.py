@@ -121,6 +121,19 @@ def structures_alone_are_read_and_their_bytes_kept():
 
 
 @case("G12-272 G12-273 G12-274")
+def all_buffers_at_once_keep_their_bytes():
+    for name in ("radv_batch", "gpurt_rebraid", "hiprt_split"):
+        driver, capture, _ = DIALECTS[name]
+        with tempfile.TemporaryDirectory() as folder:
+            text = facet("dump", *words_of(capture, folder), "--driver", driver, "--json").stdout
+            out = os.path.join(folder, "out")
+            check_eq(facet("encode", write(folder, "dump.json", text.encode()), "-o", out).returncode, 0, name)
+            for i, segment in enumerate(capture.segments):
+                with open(out if i == 0 else "%s.0x%x" % (out, segment.address), "rb") as file:
+                    check(file.read() == segment.data, "%s %s" % (name, segment.name))
+
+
+@case("G12-272 G12-273 G12-274")
 def info_shows_the_header():
     expected = {"radv": {"bvh_offset": "0xc0", "geometry_type": 2, "instance_count": 3},
                 "gpurt": {"numPrimitives": 3, "rtIpLevel": 6, "offsets.internalNodes": "0x80"},
