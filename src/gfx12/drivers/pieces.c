@@ -215,6 +215,9 @@ static void translate(uint8_t *bytes,
 
         change(box + 4, prims + (uint32_t)(apart >> 3));
         change(box + 8, parent == UINT32_MAX ? parent : parent << 4 | FACET_GFX12_ROOT);
+        /* Unnamed bits of its structs, which hold what the memory held before. */
+        change(box + 24, facet_load_le32(box + 24) & ~UINT32_C(0x0f000000));
+        change(box + 28, facet_load_le32(box + 28) & 0x7f);
         if (s->top) {
             translate_instances_of(first,
                                    piece,

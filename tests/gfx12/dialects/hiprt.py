@@ -38,7 +38,9 @@ def wide(tree, whole):
 def box(first, prims, parent, bounds, slots):
     """`first` and `prims` are indices of nodes, from the base of their kind each."""
     exps = nodes.exponents(*bounds, least=13)
-    return nodes.box(128 * first, 128 * prims, parent, bounds[0], exps, slots, unused=UNUSED)
+    # The unnamed bits of the struct keep what was in memory before.
+    return nodes.box(128 * first, 128 * prims, parent, bounds[0], exps, slots, index=3,
+                     matrix=0x06B11700 | nodes.NO_MATRIX, unused=UNUSED)
 
 
 def child(outer, bounds, kind, size):
