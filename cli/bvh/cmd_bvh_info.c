@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define BAR 40
 
@@ -82,6 +83,7 @@ static int run_info(const struct cli_args *args)
     struct facet_gfx12_walk walk;
     struct facet_error err = {0};
     struct session_bvh file;
+    struct facet_progress progress;
     enum facet_status status;
     int code;
 
@@ -97,7 +99,15 @@ static int run_info(const struct cli_args *args)
         session_bvh_free(&file);
         return CLI_BAD;
     }
-    status = facet_gfx12_walk(&file.view, &walk, &err);
+    facet_progress_start(
+        &progress,
+        &(struct facet_progress_config){.label = "reading",
+                                        .unit = "nodes",
+                                        .total = file.view.size / FACET_GFX12_NODE_BYTES,
+                                        .fd = STDERR_FILENO,
+                                        .quiet = args->quiet});
+    status = facet_gfx12_walk_shown(&file.view, &progress, &walk, &err);
+    facet_progress_finish(&progress);
     if (status == FACET_OK) {
         status = facet_gfx12_bvh_stats(&file.view, &walk, &stats, &err);
         facet_gfx12_walk_free(&walk);

@@ -3,7 +3,7 @@
 #include "command/output.h"
 
 #include "base/bits.h"
-#include "base/float.h"
+#include "base/progress.h"
 #include "documents/gfx12_vectors.h"
 #include "gfx12/ask/procedural.h"
 #include "gfx12/tracer.h"
@@ -17,6 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { PART = 1 << 16 }; /* rays that are traced at once */
 
 struct job {
     struct facet_gfx12_batch_ray *rays;
@@ -28,11 +31,42 @@ struct job {
     struct facet_gfx12_lost lost;
 };
 
-/* Whether the rays visit less than there is to decode: then the nodes stay as they are, which takes
- * less time and memory. */
+/* In parts, so that progress can be shown. */
+static enum facet_status trace_all(const struct cli_args *args,
+                                   const facet_gfx12_tracer *tracer,
+                                   const struct facet_gfx12_query *query,
+                                   facet_pool *pool,
+                                   struct job *job,
+                                   struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+    struct facet_progress progress;
+
+    facet_progress_start(&progress,
+                         &(struct facet_progress_config){.label = "tracing",
+                                                         .unit = "rays",
+                                                         .total = job->count,
+                                                         .fd = STDERR_FILENO,
+                                                         .quiet = args->quiet});
+    for (size_t done = 0, part; done < job->count && status == FACET_OK; done += part) {
+        struct facet_gfx12_stats stats;
+
+        part = job->count - done < PART ? job->count - done : PART;
+        status = facet_gfx12_tracer_batch(
+            tracer, query, job->rays + done, part, job->hits + done, pool, &stats, err);
+        err->where += status != FACET_OK ? done : 0;
+        facet_gfx12_stats_add(&job->stats, &stats);
+        facet_progress_add(&progress, part);
+    }
+    facet_progress_finish(&progress);
+    return status;
+}
+
+/* Whether the nodes stay as they are. Decoded ones are several times as large, and few rays visit
+ * less than there is to decode; of a large image they must be more. */
 static bool few_rays(uint64_t rays, uint64_t bytes)
 {
-    return rays < bytes / FACET_GFX12_NODE_BYTES / 64;
+    return rays < bytes / FACET_GFX12_NODE_BYTES / (bytes > (64 << 20) ? 16 : 64);
 }
 
 static enum facet_status trace(const struct cli_args *args,
@@ -70,8 +104,7 @@ static enum facet_status trace(const struct cli_args *args,
         status = facet_gfx12_list_candidates(
             tracer, query, job->rays, job->count, job->hits, &job->stats, &job->candidates, err);
     } else if (status == FACET_OK) {
-        status = facet_gfx12_tracer_batch(
-            tracer, query, job->rays, job->count, job->hits, pool, &job->stats, err);
+        status = trace_all(args, tracer, query, pool, job, err);
     }
     if (status == FACET_OK && !facet_gfx12_tracer_sound(tracer)) {
         if (query->callbacks.procedural == facet_gfx12_procedural_note) {

@@ -230,6 +230,7 @@ struct search {
     struct frame *stack;
     size_t depth, capacity;
     bool failed;
+    struct facet_progress *progress;
 };
 
 static void report(struct search *s,
@@ -269,6 +270,9 @@ static void finish(struct search *s, uint32_t node)
 {
     s->walk->nodes[node].state = BLACK;
     s->walk->order[s->walk->reached++] = node;
+    if (s->walk->reached % 1024 == 0) {
+        facet_progress_add(s->progress, 1024);
+    }
 }
 
 /* First visit of a node; false when it was there before as something else. */
@@ -420,7 +424,15 @@ enum facet_status facet_gfx12_walk(const struct facet_gfx12_view *view,
                                    struct facet_gfx12_walk *out,
                                    struct facet_error *err)
 {
-    struct search s = {.view = view, .walk = out};
+    return facet_gfx12_walk_shown(view, NULL, out, err);
+}
+
+enum facet_status facet_gfx12_walk_shown(const struct facet_gfx12_view *view,
+                                         struct facet_progress *progress,
+                                         struct facet_gfx12_walk *out,
+                                         struct facet_error *err)
+{
+    struct search s = {.view = view, .walk = out, .progress = progress};
     uint64_t count = view->size / FACET_GFX12_UNIT_BYTES;
     struct facet_gfx12_link root = {.id = view->root};
 

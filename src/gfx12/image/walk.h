@@ -8,6 +8,7 @@
 #define FACET_GFX12_IMAGE_WALK_H
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "gfx12/image/view.h"
 
 /* An image that was built or read. */
@@ -72,6 +73,11 @@ struct facet_gfx12_link {
 enum facet_status facet_gfx12_walk(const struct facet_gfx12_view *view,
                                    struct facet_gfx12_walk *out,
                                    struct facet_error *err);
+/* The same; counts nodes (may be NULL). */
+enum facet_status facet_gfx12_walk_shown(const struct facet_gfx12_view *view,
+                                         struct facet_progress *progress,
+                                         struct facet_gfx12_walk *out,
+                                         struct facet_error *err);
 void facet_gfx12_walk_free(struct facet_gfx12_walk *walk);
 
 /* The children that the node names, used slots only; returns how many. */
