@@ -78,6 +78,7 @@ static enum facet_status check_file(const struct cli_args *args,
                                     const struct session_bvh *file,
                                     struct facet_gfx12_check_options *options,
                                     struct facet_gfx12_check *check,
+                                    json_t **left_out,
                                     struct facet_error *err)
 {
     const char *scene = cli_value(args, "scene"), *aabbs = cli_value(args, "aabbs");
@@ -85,7 +86,6 @@ static enum facet_status check_file(const struct cli_args *args,
     struct facet_render_bvh_traits traits;
     enum facet_status status = FACET_OK;
     struct facet_progress progress;
-    json_t *left_out = NULL;
 
     for (int i = 0; scene == NULL && i < 2; i++) {
         static const char *const only[] = {"time", "animation"};
@@ -97,7 +97,7 @@ static enum facet_status check_file(const struct cli_args *args,
     if (scene != NULL || aabbs != NULL) {
         status = report_bvh_traits(args, &traits, err);
         if (status == FACET_OK) {
-            status = bvh_scene_read_as(args, scene, aabbs, &traits, &input, &left_out, err);
+            status = bvh_scene_read_as(args, scene, aabbs, &traits, &input, left_out, err);
         }
         options->scene = &input.scene;
     }
@@ -116,7 +116,6 @@ static enum facet_status check_file(const struct cli_args *args,
     options->scene = NULL;
     options->progress = NULL;
     facet_render_bvh_input_free(&input);
-    json_decref(left_out);
     return status;
 }
 
@@ -128,6 +127,7 @@ static int check_one(const struct cli_args *args,
 {
     struct facet_gfx12_check check;
     struct facet_error err = {0};
+    json_t *left_out = NULL;
     enum facet_status status;
     int code;
 
@@ -135,24 +135,31 @@ static int check_one(const struct cli_args *args,
         options->dialect = (enum facet_gfx12_dialect)session_driver_piece(file, file->driver.chosen)
                                ->structure.driver;
     }
-    status = check_file(args, file, options, &check, &err);
+    status = check_file(args, file, options, &check, &left_out, &err);
     if (status == FACET_OK) {
         status = session_structures_check(file, options, &check, &err);
     }
     if (status != FACET_OK) {
+        json_decref(left_out);
         return cli_bad_error(args, &err);
     }
     code = check.total[FACET_GFX12_ERROR] == 0 ? CLI_OK : CLI_NO;
     if (!args->json) {
         print_text(&file->view, &check);
-    } else if (list != NULL) {
+    } else {
         json_t *object = check_json(&file->view, &check);
 
-        (void)json_object_set_new(object, "structure", json_integer(file->driver.chosen));
-        (void)json_array_append_new(list, object);
-    } else if (cli_print_json(args, check_json(&file->view, &check)) != CLI_OK) {
-        code = CLI_BAD;
+        if (left_out != NULL) {
+            (void)json_object_set(object, "left_out", left_out);
+        }
+        if (list != NULL) {
+            (void)json_object_set_new(object, "structure", json_integer(file->driver.chosen));
+            (void)json_array_append_new(list, object);
+        } else if (cli_print_json(args, object) != CLI_OK) {
+            code = CLI_BAD;
+        }
     }
+    json_decref(left_out);
     facet_gfx12_check_free(&check);
     return code;
 }
@@ -247,7 +254,9 @@ const struct cli_command cli_cmd_bvh_check = {
         "instance, each triangle and box is there and covered, with the same corners in the same "
         "order, opacity, mask, flags and matrix; what is lost, too much or twice is named. "
         "Instances are found by user data and matrix, or by matrix and bounds alone where a driver "
-        "keeps numbers of its own. Without a scene, names (geometry and primitive index) that "
+        "keeps numbers of its own. What of the scene is not geometry is said on standard error, "
+        "with "
+        "--json as left_out. Without a scene, names (geometry and primitive index) that "
         "occur "
         "with different corners, or are missing, are reported.\n\n"
         "Structures of RADV, GPURT and HIPRT are read with --driver, each buffer as IMAGE or "
