@@ -330,8 +330,13 @@ static enum facet_gfx12_cover cover_primitive(struct judge *j,
                                               size_t count,
                                               struct facet_gfx12_extent *hole)
 {
+    const struct facet_gfx12_extent *boxes = j->boxes.items;
     size_t budget = 4096 + 256 * count;
 
+    if (count == 1) { /* by far the most */
+        *hole = p->bounds;
+        return facet_gfx12_extent_holds(boxes, &p->bounds) ? FACET_GFX12_COVERED : FACET_GFX12_HOLE;
+    }
     return facet_gfx12_covered(
         p->procedural ? NULL : p->corner, &p->bounds, j->boxes.items, count, &budget, hole);
 }
