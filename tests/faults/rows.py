@@ -175,6 +175,7 @@ ROWS = [
     ("scene info uv.glb --json", {}),
     ("render cube.obj --size 8x8 --spp 1 --threads 2 -o out.png --stats out.json", {"times": True}),
     ("render uv.glb --size 8x8 --spp 1 --bounces 1 -o out.pfm --json", {"times": True}),
+    ("bvh render cube.gfx12 --size 8x8 -o out.png", {"times": True}),
     ("render cube.gfx12 --size 8x8 --aov ids -o out.png", {"times": True}),
     ("render cube.gfx12 --size 8x8 --aov depth -o out.pfm --json", {"times": True}),
     ("bvh why cube.gfx12 --pixel 1,1 --size 8x8 --scene cube.obj --brief", {}),

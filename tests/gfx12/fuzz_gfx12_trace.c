@@ -4,7 +4,9 @@
 #include "base/bits.h"
 #include "fuzz/fuzz.h"
 #include "gfx12/ask/brute.h"
+#include "gfx12/ask/compare.h"
 #include "gfx12/ask/explain.h"
+#include "gfx12/ask/gather.h"
 #include "gfx12/ask/why.h"
 #include "gfx12/tracer.h"
 
@@ -76,6 +78,26 @@ static void check_why(const struct facet_gfx12_unit *unit,
     facet_record_free(&record);
 }
 
+/* Lists of any image are complete, and an image is like itself. */
+static void check_lists(const struct facet_gfx12_view *view, const struct facet_gfx12_walk *walk)
+{
+    const struct facet_gfx12_view views[2] = {*view, *view};
+    const struct facet_gfx12_walk walks[2] = {*walk, *walk};
+    const uint32_t depths[2] = {0, UINT32_MAX};
+    struct facet_gfx12_comparison comparison;
+    struct facet_gfx12_gathered gathered;
+
+    require(facet_gfx12_same_shape(view, walk, view, walk));
+    require(facet_gfx12_compare(views, walks, NULL, 0, NULL, &comparison, NULL) == FACET_OK);
+    require(comparison.only[0] == 0 && comparison.only[1] == 0 && comparison.moved == 0);
+    require(facet_gfx12_gather(view, walk, depths, &gathered, NULL) == FACET_OK);
+    require(gathered.instance_count == comparison.instances[0]);
+    for (uint64_t i = 0; i < gathered.triangle_count; i++) {
+        require(gathered.triangles[i].level < gathered.level_count);
+    }
+    facet_gfx12_gathered_free(&gathered);
+}
+
 /* Looking for a triangle ends, and with an answer that fits the hit. */
 static void check_expect(const struct facet_gfx12_unit *unit,
                          const struct facet_gfx12_query *query,
@@ -99,6 +121,7 @@ static void check_expect(const struct facet_gfx12_unit *unit,
         require(why.primitive == expect->primitive);
         require((why.fault == FACET_GFX12_FAULT_NONE) == facet_gfx12_is_expected(&why.hit, expect));
     }
+    check_lists(&view, &walk);
     facet_gfx12_why_free(&why);
     facet_gfx12_brute_free(&brute);
     facet_gfx12_walk_free(&walk);

@@ -109,8 +109,8 @@ def every_picture():
         hits.add((told["rays"], told["hits"], told["nodes"]))
         with open(path(name), "rb") as file:
             pictures.add(file.read())
-        good("render", path("knot.gfx12"), "--size", "64x36", "-o", path("plain.png"), "--quiet", "--plain", "--threads",
-             "1", *words)
+        good("bvh", "render", path("knot.gfx12"), "--size", "64x36", "-o", path("plain.png"), "--quiet", "--plain",
+             "--threads", "1", *words)
         with open(path("plain.png"), "rb") as file:
             check(file.read() in pictures, f"the plain way, one thread: {words}")
     check_eq((len(pictures), len(hits)), (6, 1), "six pictures by the same rays")
