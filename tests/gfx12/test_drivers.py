@@ -443,6 +443,13 @@ def why_tells_what_trace_found():
                 check("agrees with the traversal" in text, "%s: %s" % (name, text))
                 check(("primitive %d, geometry %d," % (hits[i][2], hits[i][1]) in text.split("\n")[1]) if hits[i]
                       else "nothing" in text.split("\n")[1], "%s: %r in %s" % (name, hits[i], text))
+                if hits[i]:
+                    result = facet("why", *words, "--ray=" + ray, "--expect", "%d,%d" % (hits[i][2], hits[i][1]), "--json")
+                    answer = json.loads(result.stdout)
+                    check_eq((result.returncode, answer["fault"], answer["rejected"]), (0, "none", None), name)
+                    # RADV rounds to nearest: a corner may stick out by less than a step.
+                    out = answer["triangle_outside"]
+                    check(out is None or out["grid_steps"] < 1, "%s: %r" % (name, out))
 
 
 @case()

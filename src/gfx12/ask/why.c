@@ -167,6 +167,31 @@ static uint8_t extreme_axis(const float value[3], bool largest)
     return (uint8_t)best;
 }
 
+/* Several boxes may stand for one child (child reuse, numbered roots): of those the one that lets
+ * the ray through, else the one that was named. *shared says whether there are others. */
+static unsigned best_slot(const struct facet_gfx12_steps *s, unsigned slot, uint8_t *shared)
+{
+    unsigned best = slot;
+
+    *shared = 0;
+    if (s->kind == FACET_GFX12_KIND_INSTANCE && s->instance_cull != 0) {
+        return slot; /* its children were not looked at */
+    }
+    for (unsigned i = 0; i < s->count; i++) {
+        const struct facet_gfx12_child_steps *c = &s->child[i];
+        const struct facet_gfx12_child_steps *now = &s->child[best];
+
+        if (i == slot || c->id != s->child[slot].id) {
+            continue;
+        }
+        *shared = 1;
+        if (c->cull == 0 && c->slab.slab.hit && !(now->cull == 0 && now->slab.slab.hit)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
 /* The test of the child in `slot`, whether or not the unit got that far. */
 static void child_step(const struct frame *f, unsigned slot, struct facet_gfx12_why_step *to)
 {
@@ -400,6 +425,8 @@ static void follow(struct search *s)
         struct frame *f = &s->stack[s->depth - 1];
         const struct facet_gfx12_link *link;
         uint32_t node;
+        unsigned slot;
+        uint8_t shared;
 
         if (f->next >= f->count) {
             s->depth--;
@@ -410,7 +437,9 @@ static void follow(struct search *s)
             continue;
         }
         place_step(s, f, &s->path[s->depth - 1]);
-        child_step(f, link->slot, &s->path[s->depth - 1]);
+        slot = best_slot(&f->steps, link->slot, &shared);
+        child_step(f, slot, &s->path[s->depth - 1]);
+        s->path[s->depth - 1].shared = shared;
         if (s->walk->nodes[node].kind == FACET_GFX12_KIND_PRIMITIVE) {
             try_range(s, f, link);
         } else {

@@ -46,6 +46,7 @@ struct facet_gfx12_why_step {
     uint64_t base;                  /* pointer that it is fetched with */
     unsigned slot;                  /* child; of a primitive node triangle 0 or 1 of the pair */
     unsigned obb;                   /* index of the matrix, else FACET_GFX12_OBB_NONE */
+    uint8_t shared;                 /* other boxes of the node stand for the same child */
     uint8_t whole;                  /* the instance itself is culled, not its child */
     uint8_t reject;                 /* enum facet_gfx12_reject */
     uint8_t near, far;              /* the axes that A and B of 9.2 step 4 come from */

@@ -169,13 +169,13 @@ static void measure_corners(struct facet_gfx12_why *why)
         memcpy(turned, points, sizeof turned);
         rotate(step->obb, turned, why->corner_count);
         bounds_of(turned, why->corner_count, low, high);
-        excess = excess_of(step, low, high, why->paths == 1);
+        excess = excess_of(step, low, high, why->paths == 1 && step->shared == 0);
         excess.at = i;
         slack = exact && step->obb == FACET_GFX12_OBB_NONE
                     ? 0.0
                     : 1e-5 * fmax(fabs(low[excess.axis]), fabs(high[excess.axis])) +
                           0.01 * step->step[excess.axis];
-        if (excess.known && excess.amount > slack &&
+        if (excess.known && step->shared == 0 && excess.amount > slack &&
             (!why->corner.known || excess.steps > why->corner.steps)) {
             why->corner = excess;
         }
