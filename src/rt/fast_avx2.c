@@ -315,6 +315,7 @@ INLINE facet_rt_reference descend(const struct plan *plan,
             top = push_all(top, hit, near, node) - 1;
             reference = (facet_rt_reference)*top;
             ask(plan->bvh, (facet_rt_reference)top[-1]);
+            ask(plan->bvh, (facet_rt_reference)top[-2]);
         }
     } while ((reference & 1) == 0);
     k->top = top;
