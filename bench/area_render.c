@@ -1,6 +1,8 @@
 /* Area `render`: one picture of the furnished room, drawn by a program on the xphmg hart beside the
  * machine that draws the same picture at the host's speed: rays beside gfx12, the rasteriser beside
- * its own C code on the host. One thread; the scene is made ready before the clock starts. */
+ * its own C code on the host. One thread; the scene is made ready before the clock starts, and the
+ * machines of xphmg-rt and xphmg-rt-offload, with the code that they have translated, stay from one
+ * picture to the next. */
 #include "bench/bench.h"
 
 #include "base/error.h"

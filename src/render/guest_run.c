@@ -22,8 +22,8 @@ enum facet_status facet_render_guest_program_check(size_t elf_bytes, struct face
 #define MEMORY_BYTES (UINT64_C(4) << 30)
 
 /* Machines that wait for the next thread that needs one. */
-struct garage {
-    const struct facet_render_guest_program *program;
+struct facet_render_garage {
+    struct facet_render_guest_program program;
     unsigned limit; /* of machines, 1 or more */
     pthread_mutex_t lock;
     pthread_cond_t returned;
@@ -52,7 +52,8 @@ static enum facet_status make_machine(const struct facet_render_guest_program *p
 }
 
 /* Waits while all machines are busy. Give back whatever comes, also after a failure. */
-static enum facet_status take(struct garage *garage, facet_machine **out, struct facet_error *err)
+static enum facet_status
+take(struct facet_render_garage *garage, facet_machine **out, struct facet_error *err)
 {
     *out = NULL;
     (void)pthread_mutex_lock(&garage->lock);
@@ -64,10 +65,10 @@ static enum facet_status take(struct garage *garage, facet_machine **out, struct
     }
     garage->out++;
     (void)pthread_mutex_unlock(&garage->lock);
-    return *out != NULL ? FACET_OK : make_machine(garage->program, out, err);
+    return *out != NULL ? FACET_OK : make_machine(&garage->program, out, err);
 }
 
-static void give_back(struct garage *garage, facet_machine *machine, bool ready)
+static void give_back(struct facet_render_garage *garage, facet_machine *machine, bool ready)
 {
     (void)pthread_mutex_lock(&garage->lock);
     garage->out--;
@@ -196,16 +197,58 @@ static enum facet_status draw_bucket(void *context,
                                      struct facet_render_report *took,
                                      struct facet_error *err)
 {
-    struct garage *garage = context;
+    struct facet_render_garage *garage = context;
     facet_machine *machine;
     enum facet_status status = take(garage, &machine, err);
-    bool ready = status == FACET_OK;
 
-    if (ready) {
+    if (status == FACET_OK) {
         status = draw_on(machine, bucket, out, took, err);
     }
-    give_back(garage, machine, ready);
+    give_back(garage, machine, status == FACET_OK);
     return status;
+}
+
+struct facet_render_garage *
+facet_render_garage_create(const struct facet_render_guest_program *program)
+{
+    struct facet_render_garage *garage = calloc(1, sizeof *garage);
+
+    if (garage != NULL) {
+        garage->program = *program;
+        (void)pthread_mutex_init(&garage->lock, NULL);
+        (void)pthread_cond_init(&garage->returned, NULL);
+    }
+    return garage;
+}
+
+void facet_render_garage_destroy(struct facet_render_garage *garage)
+{
+    if (garage == NULL) {
+        return;
+    }
+    for (unsigned i = 0; i < garage->count; i++) {
+        facet_machine_destroy(garage->idle[i]);
+    }
+    (void)pthread_cond_destroy(&garage->returned);
+    (void)pthread_mutex_destroy(&garage->lock);
+    free(garage);
+}
+
+enum facet_status facet_render_garage_draw(const struct facet_render *render,
+                                           struct facet_render_garage *garage,
+                                           facet_pool *pool,
+                                           struct facet_progress *progress,
+                                           struct facet_image_f *out,
+                                           struct facet_render_report *report,
+                                           struct facet_error *err)
+{
+    const uint64_t most = MEMORY_BYTES / garage->program.image->size;
+
+    garage->limit = facet_pool_threads(pool);
+    if (garage->limit > most) {
+        garage->limit = most > 0 ? (unsigned)most : 1;
+    }
+    return facet_render_each_bucket(render, draw_bucket, garage, pool, progress, out, report, err);
 }
 
 enum facet_status facet_render_guest_draw(const struct facet_render *render,
@@ -216,27 +259,13 @@ enum facet_status facet_render_guest_draw(const struct facet_render *render,
                                           struct facet_render_report *report,
                                           struct facet_error *err)
 {
-    struct garage *garage = calloc(1, sizeof *garage);
+    struct facet_render_garage *garage = facet_render_garage_create(program);
     enum facet_status status;
 
     if (garage == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machines");
     }
-    garage->program = program;
-    garage->limit = facet_pool_threads(pool);
-    if (garage->limit > MEMORY_BYTES / program->image->size) {
-        garage->limit = (unsigned)(MEMORY_BYTES / program->image->size);
-        garage->limit = garage->limit > 0 ? garage->limit : 1;
-    }
-    (void)pthread_mutex_init(&garage->lock, NULL);
-    (void)pthread_cond_init(&garage->returned, NULL);
-    status =
-        facet_render_each_bucket(render, draw_bucket, garage, pool, progress, out, report, err);
-    for (unsigned i = 0; i < garage->count; i++) {
-        facet_machine_destroy(garage->idle[i]);
-    }
-    (void)pthread_cond_destroy(&garage->returned);
-    (void)pthread_mutex_destroy(&garage->lock);
-    free(garage);
+    status = facet_render_garage_draw(render, garage, pool, progress, out, report, err);
+    facet_render_garage_destroy(garage);
     return status;
 }

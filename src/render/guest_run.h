@@ -19,6 +19,22 @@ struct facet_render_guest_program {
 /* Fails when Facet was built without the cross compiler. */
 enum facet_status facet_render_guest_program_check(size_t elf_bytes, struct facet_error *err);
 
+/* Machines with a program and its memory, made when threads need them and kept, with everything
+ * that they have translated, for the pictures that follow. The image must stay. NULL: no memory. */
+typedef struct facet_render_garage facet_render_garage;
+facet_render_garage *facet_render_garage_create(const struct facet_render_guest_program *program);
+void facet_render_garage_destroy(facet_render_garage *garage); /* NULL is allowed */
+
+/* A picture by these machines. One draws at a time. */
+enum facet_status facet_render_garage_draw(const struct facet_render *render,
+                                           facet_render_garage *garage,
+                                           facet_pool *pool,
+                                           struct facet_progress *progress,
+                                           struct facet_image_f *out,
+                                           struct facet_render_report *report,
+                                           struct facet_error *err);
+
+/* A picture by machines that are made for it. */
 enum facet_status facet_render_guest_draw(const struct facet_render *render,
                                           const struct facet_render_guest_program *program,
                                           facet_pool *pool,

@@ -14,6 +14,7 @@
 struct xphmg_state {
     struct facet_render_guest_image image;
     struct facet_rtbvh_report bvh;
+    facet_render_garage *garage;
 };
 
 /* ---- open ---- */
@@ -92,6 +93,13 @@ static enum facet_status open_xphmg(struct facet_render *render,
                                           err);
     }
     free(bvh.bytes);
+    if (status == FACET_OK) {
+        state->garage = facet_render_garage_create(&(struct facet_render_guest_program){
+            facet_guest_elf, sizeof facet_guest_elf, &state->image, render->options.plain});
+        if (state->garage == NULL) {
+            status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machines");
+        }
+    }
     return status;
 }
 
@@ -100,6 +108,7 @@ static void close_xphmg(struct facet_render *render)
     struct xphmg_state *state = render->state;
 
     if (state != NULL) {
+        facet_render_garage_destroy(state->garage);
         free(state->image.bytes);
         free(state);
     }
@@ -127,10 +136,8 @@ static enum facet_status draw_xphmg(const struct facet_render *render,
                                     struct facet_error *err)
 {
     const struct xphmg_state *state = render->state;
-    const struct facet_render_guest_program program = {
-        facet_guest_elf, sizeof facet_guest_elf, &state->image, render->options.plain};
 
-    return facet_render_guest_draw(render, &program, pool, progress, out, report, err);
+    return facet_render_garage_draw(render, state->garage, pool, progress, out, report, err);
 }
 
 const struct facet_render_machine facet_render_xphmg_rt = {

@@ -135,6 +135,38 @@ TEST(machines_draw_the_same_picture, "")
 
 /* Which rays a half transparent plate stops is chosen by the bits of the hit, which differ between
  * machines; the mean does not. */
+/* Machines that a picture leaves behind draw the next one, whatever they have in memory by then. */
+TEST(a_second_picture_is_the_first_one, "")
+{
+    const struct facet_render_machine *const *machine;
+    struct facet_scene scene;
+
+    make_scene(&scene, true);
+    for (machine = facet_render_machines; *machine != NULL; machine++) {
+        struct facet_render_options options = plain_options(&scene, WIDTH, HEIGHT);
+        struct facet_render *render = NULL;
+        struct facet_image_f picture[3] = {{0}};
+        struct facet_render_report report[3];
+
+        options.machine = *machine;
+        if (!is_there(&scene, *machine)) {
+            continue;
+        }
+        CHECK_EQ(facet_render_open(&scene, &options, NULL, NULL, &render, NULL), FACET_OK);
+        for (int i = 0; i < 3; i++) {
+            CHECK_EQ(facet_render_draw(render, NULL, NULL, &picture[i], &report[i], NULL),
+                     FACET_OK);
+            CHECK(memcmp(picture[i].rgb, picture[0].rgb, 3 * sizeof(float) * WIDTH * HEIGHT) == 0);
+            CHECK_EQ(report[i].instructions, report[0].instructions);
+        }
+        for (int i = 0; i < 3; i++) {
+            facet_image_f_free(&picture[i]);
+        }
+        facet_render_close(render);
+    }
+    facet_scene_free(&scene);
+}
+
 TEST(blended_plates_let_half_of_the_light_pass, "")
 {
     double mean[8] = {0};
