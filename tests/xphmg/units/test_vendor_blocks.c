@@ -84,14 +84,16 @@ static const struct {
     uint64_t slice;
     bool late;
     uint32_t harts, host_code;
-} cuts[] = {{1, false, 1, 0},
-            {2, false, 1, 1},
-            {7, true, 1, 1},
-            {64, false, 2, 2},
-            {5, true, 2, 0},
-            {100, true, 1, 1},
-            {4096, false, 1, 0},
-            {4096, false, 1, 1}};
+    const char *configuration; /* of a machine without units: they trap */
+} cuts[] = {{1, false, 1, 0, NULL},
+            {2, false, 1, 1, NULL},
+            {7, true, 1, 1, NULL},
+            {64, false, 2, 2, NULL},
+            {5, true, 2, 0, NULL},
+            {100, true, 1, 1, NULL},
+            {4096, false, 1, 0, NULL},
+            {64, false, 1, 1, "min,feat0=0x8"},
+            {4096, false, 1, 1, NULL}};
 
 static void compare(const char *name, const facet_machine *fast, const facet_machine *plain)
 {
@@ -117,6 +119,7 @@ TEST(instructions_of_the_units_in_blocks_do_what_single_steps_do, "")
                                                 .quantum = 64,
                                                 .instructions_per_tick = 1,
                                                 .host_code = cuts[c].host_code,
+                                                .configuration = cuts[c].configuration,
                                                 .jobs = cuts[c].late ? FACET_XPHMG_JOBS_LATE
                                                                      : FACET_XPHMG_JOBS_NOW};
             facet_machine *fast, *plain;
