@@ -23,48 +23,6 @@ bool bvh_flush_text(struct facet_strbuf *buf)
     return ok;
 }
 
-void bvh_finding_print(const struct bvh_finding *f, const char *words)
-{
-    char place[FACET_GFX12_PLACE];
-
-    if (f->view != NULL && f->view->segment_count != 0) {
-        (void)facet_gfx12_view_place(f->view, facet_gfx12_view_address(f->view, f->offset), place);
-    } else {
-        (void)snprintf(place, sizeof place, "0x%08" PRIx64, f->offset);
-    }
-    printf("%s  %s  %s  %s: %s\n", place, f->rule, f->requirement, f->severity, words);
-}
-
-json_t *bvh_finding_json(const struct bvh_finding *f)
-{
-    json_t *object = json_pack("{s:o, s:s, s:s, s:s, s:s, s:s}",
-                               "offset",
-                               facet_json_hex(f->offset),
-                               "rule",
-                               f->rule,
-                               "requirement",
-                               f->requirement,
-                               "severity",
-                               f->severity,
-                               "expected",
-                               f->expected,
-                               "found",
-                               f->found);
-
-    if (f->view != NULL) {
-        struct facet_gfx12_segment s = facet_gfx12_view_segment(f->view, f->offset);
-
-        (void)json_object_set_new(
-            object, "address", facet_json_hex(facet_gfx12_view_address(f->view, f->offset)));
-        if (s.name != NULL) {
-            (void)json_object_set_new(object, "file", json_string(s.name));
-            (void)json_object_set_new(
-                object, "file_offset", facet_json_hex(s.file_offset + (f->offset - s.offset)));
-        }
-    }
-    return object;
-}
-
 /* ---- input ---- */
 
 enum facet_status bvh_scene_read_as(const struct cli_args *args,

@@ -1,4 +1,4 @@
-/* What the `facet bvh` commands share: reading scenes, printing findings. */
+/* What the `facet bvh` commands share: reading scenes, handing out text. */
 #ifndef FACET_CLI_BVH_BVH_H
 #define FACET_CLI_BVH_BVH_H
 
@@ -12,16 +12,6 @@ struct json_t;
 /* Hands the buffer to standard output; false when memory ran out on the way. */
 struct facet_strbuf;
 bool bvh_flush_text(struct facet_strbuf *buf);
-
-/* What the validator of either format found. */
-struct bvh_finding {
-    uint64_t offset;
-    const struct facet_gfx12_view *view; /* GFX12: the image, for address and file of the offset */
-    const char *rule, *requirement, *severity, *expected, *found;
-};
-/* A line with the place, the rule and `words`. */
-void bvh_finding_print(const struct bvh_finding *finding, const char *words);
-struct json_t *bvh_finding_json(const struct bvh_finding *finding);
 
 /* A session_bvh_make: what `facet bvh build` makes of the scene without options, which it says. */
 bool bvh_make_image(const struct cli_args *args, const char *path, struct facet_bytes *out);

@@ -1,5 +1,6 @@
 /* `facet bvh check`: the validator. */
 #include "cli/bvh/rt.h"
+#include "report/check.h"
 #include "report/left_out.h"
 #include "report/traits.h"
 #include "session/bvh_structures.h"
@@ -10,68 +11,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
-
-static struct bvh_finding finding_of(const struct facet_gfx12_view *view,
-                                     const struct facet_gfx12_finding *f)
-{
-    return (struct bvh_finding){.offset = f->offset,
-                                .view = view,
-                                .rule = facet_gfx12_rules[f->rule].id,
-                                .requirement = facet_gfx12_rules[f->rule].requirement,
-                                .severity = facet_gfx12_severity_name(f->severity),
-                                .expected = facet_gfx12_rules[f->rule].title,
-                                .found = f->text};
-}
-
-static void print_text(const struct facet_gfx12_view *view, const struct facet_gfx12_check *check)
-{
-    uint64_t total = check->total[0] + check->total[1] + check->total[2];
-
-    for (uint32_t i = 0; i < check->count; i++) {
-        const struct bvh_finding finding = finding_of(view, &check->findings[i]);
-
-        bvh_finding_print(&finding, finding.found);
-    }
-    if (total > check->count) {
-        printf("... and %" PRIu64 " more\n", total - check->count);
-    }
-    printf("%u node%s, %u reached: %" PRIu64 " error%s, %" PRIu64 " warning%s, %" PRIu64
-           " note%s\n",
-           check->nodes,
-           cli_s(check->nodes),
-           check->reached,
-           check->total[FACET_GFX12_ERROR],
-           cli_s(check->total[FACET_GFX12_ERROR]),
-           check->total[FACET_GFX12_WARNING],
-           cli_s(check->total[FACET_GFX12_WARNING]),
-           check->total[FACET_GFX12_NOTE],
-           cli_s(check->total[FACET_GFX12_NOTE]));
-}
-
-static json_t *check_json(const struct facet_gfx12_view *view,
-                          const struct facet_gfx12_check *check)
-{
-    json_t *findings = json_array();
-
-    for (uint32_t i = 0; i < check->count; i++) {
-        const struct bvh_finding finding = finding_of(view, &check->findings[i]);
-
-        (void)json_array_append_new(findings, bvh_finding_json(&finding));
-    }
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}",
-                     "nodes",
-                     (json_int_t)check->nodes,
-                     "reached",
-                     (json_int_t)check->reached,
-                     "errors",
-                     (json_int_t)check->total[FACET_GFX12_ERROR],
-                     "warnings",
-                     (json_int_t)check->total[FACET_GFX12_WARNING],
-                     "notes",
-                     (json_int_t)check->total[FACET_GFX12_NOTE],
-                     "findings",
-                     findings);
-}
 
 /* With the scene, where one is named. */
 static enum facet_status check_file(const struct cli_args *args,
@@ -145,9 +84,9 @@ static int check_one(const struct cli_args *args,
     }
     code = check.total[FACET_GFX12_ERROR] == 0 ? CLI_OK : CLI_NO;
     if (!args->json) {
-        print_text(&file->view, &check);
+        report_check_print(&file->view, &check);
     } else {
-        json_t *object = check_json(&file->view, &check);
+        json_t *object = report_check_json(&file->view, &check);
 
         if (left_out != NULL) {
             (void)json_object_set(object, "left_out", left_out);

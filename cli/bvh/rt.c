@@ -1,5 +1,6 @@
 /* `facet bvh check`, `info` and `dump` on RT images. */
 #include "cli/bvh/rt.h"
+#include "report/check.h"
 #include "report/differences.h"
 
 #include "rt_image/diff.h"
@@ -33,28 +34,28 @@ bool bvh_rt_options_fit(const struct cli_args *args)
 
 /* ---- check ---- */
 
-static struct bvh_finding finding_of(const struct facet_rtbvh_finding *f)
+static struct report_finding finding_of(const struct facet_rtbvh_finding *f)
 {
     const struct facet_rtbvh_rule_text *rule = &facet_rtbvh_rules[f->rule];
 
-    return (struct bvh_finding){.offset = f->offset,
-                                .rule = rule->id,
-                                .requirement = rule->requirement,
-                                .severity = rule->warning ? "warning" : "error",
-                                .expected = rule->title,
-                                .found = f->text};
+    return (struct report_finding){.offset = f->offset,
+                                   .rule = rule->id,
+                                   .requirement = rule->requirement,
+                                   .severity = rule->warning ? "warning" : "error",
+                                   .expected = rule->title,
+                                   .found = f->text};
 }
 
 /* What is wrong with a header says "offset ..., expected ..." by itself. */
 static void print_finding(const struct facet_rtbvh_check *check,
                           const struct facet_rtbvh_finding *f)
 {
-    const struct bvh_finding finding = finding_of(f);
+    const struct report_finding finding = finding_of(f);
     const char *after = check->open ? NULL : strstr(f->text, ": ");
     char words[2 * sizeof f->text];
 
     (void)snprintf(words, sizeof words, "%s: expected %s", f->text, finding.expected);
-    bvh_finding_print(&finding, after != NULL ? after + 2 : words);
+    report_finding_print(&finding, after != NULL ? after + 2 : words);
 }
 
 static void print_findings(const struct facet_rtbvh_check *check)
@@ -83,9 +84,9 @@ static json_t *findings_json(const struct facet_rtbvh_check *check)
     json_t *findings = json_array();
 
     for (uint32_t i = 0; i < check->count; i++) {
-        const struct bvh_finding finding = finding_of(&check->findings[i]);
+        const struct report_finding finding = finding_of(&check->findings[i]);
 
-        (void)json_array_append_new(findings, bvh_finding_json(&finding));
+        (void)json_array_append_new(findings, report_finding_json(&finding));
     }
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}",
                      "nodes",

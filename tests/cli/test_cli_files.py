@@ -87,6 +87,7 @@ FORMS = [
     ("bvh encode <cube.json -o >out.gfx12", "fixed"),
     ("bvh diff <cube.gfx12 <moved.gfx12", "fixed"),
     ("bvh export <cube.gfx12 -o >out.glb", "fixed+prints"),
+    ("bvh export <cube.gfx12 --segment <part.gfx12@0x1000 -o >out.glb", "fixed+prints"),
     ("bvh diff <cube.gfx12 <cube.gfx12 --builders --rays <rays.bin", "fixed"),
     ("bvh trace <cube.gfx12 --rays <rays.bin -o >out.bin", "fixed"),
     ("bvh trace <boxes.gfx12 --rays <rays.bin -o >out.bin --procedural candidates --candidates >out.jsonl", "fixed"),
