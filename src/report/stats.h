@@ -8,6 +8,7 @@ struct json_t;
 
 /* NULL when memory is short. */
 struct json_t *report_stats_json(const struct facet_gfx12_bvh_stats *stats);
+void report_stats_print(const struct facet_gfx12_bvh_stats *stats);
 double report_bytes_per_triangle(const struct facet_gfx12_bvh_stats *stats);
 
 #endif
