@@ -104,7 +104,9 @@ int report_export(const struct cli_args *args)
 
     if (output == NULL || (!cli_ends_with(output, ".glb") && !cli_ends_with(output, ".obj") &&
                            !cli_ends_with(output, ".json"))) {
-        return cli_bad(args, "expected -o FILE with .glb, .obj or .json");
+        return output == NULL
+                   ? cli_bad(args, "expected -o FILE with .glb, .obj or .json")
+                   : cli_bad(args, "%s: expected the name of a .glb, .obj or .json", output);
     }
     if (!read_what(args, &what) || !read_depth(args, depth) || !cli_can_write(args, output) ||
         !session_bvh_read(args, session_bvh_operand(args), &file)) {
