@@ -63,6 +63,7 @@ FORMS = [
     ("render <cube.obj --size 8x8 --machine all -o >out.png", "fixed+prints"),
     ("render <cube.gfx12 --size 8x8 -o >out.png", "fixed"),
     ("bvh render <cube.gfx12 --size 8x8 -o >out.png", "fixed"),
+    ("bvh render <cube.gfx12 --segment <part.gfx12@0x1000 --size 8x8 -o >out.png", "fixed"),
     ("render <cube.gfx12 --segment <part.gfx12@0x1000 --size 8x8 -o >out.png", "fixed"),
     ("bvh why <cube.gfx12 --pixel 1,1 --size 8x8 --scene <cube.obj --brief", "fixed"),
     ("image compare <crate.png <crate2.png --heatmap >out.png", "fixed"),
