@@ -2,6 +2,7 @@
 #include "cli/render.h"
 #include "command/output.h"
 #include "image/contact_sheet.h"
+#include "report/left_out.h"
 
 #include "json/json.h"
 
@@ -63,7 +64,8 @@ static bool draw_entry(const struct cli_args *args,
                        struct facet_error *err)
 {
     struct facet_image_f image = {0};
-    struct render_outcome o = {0};
+    struct render_outcome o = {.left_out =
+                                   report_left_out_json(scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK)};
     enum facet_status status = render_draw(args, scene, options, r, &image, &o, err);
 
     entry->name = options->machine->name;
@@ -95,6 +97,7 @@ static bool draw_entry(const struct cli_args *args,
     }
     facet_image_f_free(&image);
     json_decref(o.bvh);
+    json_decref(o.left_out);
     return status != FACET_ERR_MEMORY && status != FACET_ERR_IO;
 }
 

@@ -56,7 +56,7 @@ static const struct cli_option diff_options[] = {
 
 const struct cli_command cli_cmd_bvh_diff = {
     .name = "bvh diff",
-    .summary = "compare two BVH images, field by field or as the work of two builders",
+    .summary = "compare two BVH images, or what two builders made",
     .usage = "facet bvh diff A B [--max N] [--json]\n"
              "facet bvh diff A B --builders [--rays FILE] [--json]",
     .details =

@@ -12,7 +12,7 @@ static const struct cli_option export_options[] = {
 
 const struct cli_command cli_cmd_bvh_export = {
     .name = "bvh export",
-    .summary = "write boxes, triangles and instances of a GFX12 BVH image for other programs",
+    .summary = "boxes and triangles of a GFX12 image as a model",
     .usage = "facet bvh export [IMAGE] -o FILE.glb|FILE.obj|FILE.json [--what LIST] [--depth A..B]",
     .details =
         "Boxes are the children of box nodes, decoded from their grids (oriented ones turned "

@@ -243,16 +243,16 @@ const struct cli_command cli_cmd_bvh_why = {
         "accepted, and procedural primitives are not hit unless --procedural box takes their boxes "
         "for their shape. A traversal of more than 1048576 nodes is "
         "reported as an error. Nodes outside the image, types that name no node and ranges that do "
-        "not end are told, and make the exit code 1.",
+        "not end are told, and make the exit code 1.\n\n"
+        "The exit code is 1 when --expect finds that the triangle is not hit, and when with "
+        "--brief all "
+        "triangles tested one by one give another hit.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12 --quality contract\n"
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\"\n"
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --node 0x12 --json\n"
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --expect 8\n"
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --brief\n"
                 "facet bvh why cube.gfx12 --pixel 80,45 --size 160x90 --brief",
-    .exit_codes =
-        "With --expect: 0 the triangle is hit, 1 it is not. With --brief: 1 when all triangles "
-        "tested one by one give another hit.",
     .options = why_options,
     .has_json = true,
     .run = run_why,

@@ -90,7 +90,7 @@ def version_is_the_project_s():
     if os.uname().machine == "x86_64":
         expected = [name for name in ("avx2", "bmi", "bmi2", "fma", "popcnt") if name in flags]
         check_eq(facts["features"].split(), expected or ["none"], "features")
-    check(facts["host_code"] in ("yes", "no"), facts["host_code"])
+    check_eq(facts["host_code"], "x86-64" if os.uname().machine == "x86_64" else "none", "host code")
 
 
 def every_command(command):
@@ -139,7 +139,7 @@ def options_that_belong_together_stand_together():
         check(f"\n.SS {name}\n" in page, f"the manual page lacks {name}")
     check("EXIT STATUS" in page and "EXIT STATUS" not in facet("man", "as").stdout, "exit codes are said once")
     check(list(option_groups("gdb")).count("tile machine options") == 1, "the groups of facet gdb")
-    check_eq(list(option_groups("bvh info")), ["Options"], "few options need no groups")
+    check_eq(list(option_groups("bvh encode")), ["Options"], "few options need no groups")
 
 
 def on_terminal(*words, **variables):

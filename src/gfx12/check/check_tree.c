@@ -313,12 +313,17 @@ static void check_waste(struct facet_checker *c,
                         const struct facet_checked *b,
                         uint64_t at)
 {
+    double largest = 0.0;
+
+    for (int k = 0; k < 3; k++) {
+        largest = fmax(largest, fmax(fabs((double)b->lo[k]), fabs((double)b->hi[k])));
+    }
     for (int k = 0; k < 3; k++) {
         const double width = (double)b->hi[k] - (double)b->lo[k];
         const double box_width = (double)covered->hi[k] - (double)covered->lo[k];
         const double step = ldexp(1.0, (int)box->exponent[k] - 139);
-        const double slack =
-            4 * FACET_PLACED_SLACK * fmax(fabs((double)b->lo[k]), fabs((double)b->hi[k]));
+        /* Placed boxes are grown by a part of the largest coordinate of all axes (R-G12-57). */
+        const double slack = 4 * FACET_PLACED_SLACK * largest;
 
         if (box_width > 1.1 * width + 4 * step + slack) {
             facet_gfx12_checker_report(c,
