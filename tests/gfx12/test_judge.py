@@ -183,6 +183,18 @@ def structures_of_drivers_have_no_errors():
         check_eq(result.returncode, 0, f"{name}: {result.stdout}{result.stderr}")
 
 
+@case("G12-270")
+def cuts_between_rebraided_instances_are_no_holes():
+    """A triangle of two instance nodes ends in each where the encoder's planes happen to be."""
+    meshes = [model.grid(5) + model.soup(21), model.soup(60), model.soup(150)]
+    for mesh in meshes:
+        for world in ([model.identity()], [model.turn(30), model.move(3, 1, 0)]):
+            capture = gpurt.scene([[model.Geometry(mesh)]], [model.Instance(0, m) for m in world], rebraid=True, split=True)
+            words = [word for piece in capture.write(FOLDER.name) for word in ("--segment", piece)]
+            result = facet("check", "--driver", "gpurt", *words)
+            check_eq(result.returncode, 0, result.stdout + result.stderr)
+
+
 @case("G12-286")
 def a_blas_alone_is_compared():
     one = write_gltf("one.gltf", MESHES[:1], [(0, model.identity())])

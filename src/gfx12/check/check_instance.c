@@ -79,6 +79,10 @@ static void set_placed(const double lo[3], const double hi[3], struct facet_chec
 struct tight {
     const struct facet_checked_placement *place;
     double lo[3], hi[3];
+    /* The box of the instance's child that leads here, and that box a step smaller. What of a
+     * triangle sticks out of it is another child's or instance's (split and rebraided), and where
+     * between the two the one ends and the other begins is up to the encoder. */
+    struct facet_gfx12_extent entry, inner;
 };
 
 static bool is_inside(const struct tight *t, const double lo[3], const double hi[3])
@@ -111,8 +115,13 @@ add_range(struct facet_checker *c, const struct facet_checked_step *step, struct
 
         for (unsigned i = 0; i < count; i++) {
             double points[FACET_GFX12_CLIP_POINTS][3], lo[3], hi[3];
-            unsigned corners =
-                p[i].procedural ? 0 : facet_gfx12_clip(p[i].corner, &step->path, points);
+            const struct facet_gfx12_extent part =
+                facet_gfx12_extent_holds(&t->entry, &p[i].bounds)
+                    ? step->path
+                    : facet_gfx12_extent_common(&step->path, &t->inner);
+            unsigned corners = p[i].procedural || facet_gfx12_extent_empty(&part)
+                                   ? 0
+                                   : facet_gfx12_clip(p[i].corner, &part, points);
 
             if (p[i].finite && p[i].procedural) {
                 const struct facet_gfx12_extent seen =
@@ -135,19 +144,44 @@ add_range(struct facet_checker *c, const struct facet_checked_step *step, struct
     } while (facet_gfx12_range_next(&range));
 }
 
+/* The box of an instance's child, which a ray must hit to go on below; of all children where one
+ * number stands for them (12.8). */
+static void set_entry(const struct facet_gfx12_instance *in, int slot, struct tight *t)
+{
+    t->entry = facet_gfx12_extent_all();
+    for (int i = 0, found = 0; i <= (in->child_count_minus_one & 3); i++) {
+        const struct facet_gfx12_extent box =
+            facet_gfx12_checker_child_extent(&in->child[i], in->origin, in->exponent);
+
+        if ((slot >= 0 && i != slot) || facet_gfx12_extent_empty(&box)) {
+            continue;
+        }
+        for (int k = 0; k < 3; k++) {
+            t->entry.lo[k] = found == 0 ? box.lo[k] : fminf(t->entry.lo[k], box.lo[k]);
+            t->entry.hi[k] = found == 0 ? box.hi[k] : fmaxf(t->entry.hi[k], box.hi[k]);
+        }
+        found = 1;
+    }
+    for (int k = 0; k < 3; k++) {
+        const double step = ldexp(1.0, (int)in->exponent[k] - 139);
+
+        t->inner.lo[k] = (float)((double)t->entry.lo[k] + step);
+        t->inner.hi[k] = (float)((double)t->entry.hi[k] - step);
+    }
+}
+
 /* Goes down only where the box of a node could still widen the bounds; false when the budget ended
  * it. */
-static bool tight_bounds(struct facet_checker *c, uint32_t instance, struct tight *t)
+static bool
+tight_below(struct facet_checker *c, const struct facet_gfx12_link *link, struct tight *t)
 {
-    struct facet_gfx12_link links[8];
-    unsigned count = facet_gfx12_links(c->view, &c->walk, instance, links);
     struct facet_array stack = {0};
-    struct facet_checked_step *first = facet_array_add(&stack, count, sizeof *first);
+    struct facet_checked_step *first = facet_array_add(&stack, 1, sizeof *first);
     bool whole = true;
 
     c->failed = c->failed || first == NULL;
-    for (unsigned i = 0; i < count && first != NULL; i++) {
-        first[i] = (struct facet_checked_step){links[i], facet_gfx12_extent_all()};
+    if (first != NULL) {
+        *first = (struct facet_checked_step){*link, t->entry};
     }
     while (stack.count != 0 && whole && !c->failed) {
         const struct facet_checked_step step =
@@ -181,12 +215,29 @@ static bool tight_bounds(struct facet_checker *c, uint32_t instance, struct tigh
     return whole;
 }
 
+static bool tight_bounds(struct facet_checker *c, uint32_t instance, struct tight *t)
+{
+    struct facet_gfx12_link links[8];
+    unsigned count = facet_gfx12_links(c->view, &c->walk, instance, links);
+    struct facet_gfx12_instance in;
+    bool whole = true;
+
+    facet_gfx12_instance_decode(facet_gfx12_node_bytes(c->view, instance), &in);
+    for (unsigned i = 0; i < count && whole; i++) {
+        set_entry(&in, count == 1 ? -1 : (int)links[i].slot, t);
+        whole = tight_below(c, &links[i], t);
+    }
+    return whole;
+}
+
 static void tighten_instance(struct facet_checker *c, uint32_t node)
 {
     struct facet_checked *own = &c->below[node];
     struct facet_checked_placement place;
     struct facet_gfx12_instance in;
-    struct tight t = {&place, {INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    struct tight t = {.place = &place,
+                      .lo = {INFINITY, INFINITY, INFINITY},
+                      .hi = {-INFINITY, -INFINITY, -INFINITY}};
 
     facet_gfx12_instance_decode(facet_gfx12_node_bytes(c->view, node), &in);
     if (own->done == 1 && facet_gfx12_checker_placement(&in, &place) && tight_bounds(c, node, &t) &&
