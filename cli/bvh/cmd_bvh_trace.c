@@ -117,6 +117,17 @@ static enum facet_status trace(const struct cli_args *args,
     return status;
 }
 
+/* Hits, candidates and figures cannot share standard output. */
+static bool one_stream(const struct cli_args *args, const char *candidates, const char *output)
+{
+    if (candidates == NULL || strcmp(candidates, "-") != 0 ||
+        (strcmp(output, "-") != 0 && !args->json && !cli_given(args, "stats"))) {
+        return false;
+    }
+    (void)cli_bad(args, "--candidates - and other output both write to standard output");
+    return true;
+}
+
 static int trace_rays(const struct cli_args *args)
 {
     const char *rays = cli_value(args, "rays"), *output = cli_value(args, "output");
@@ -147,7 +158,7 @@ static int trace_rays(const struct cli_args *args)
         cli_would_replace(args, output, rays, "the file of rays") || !cli_can_write(args, output) ||
         cli_would_replace(args, candidates, rays, "the file of rays") ||
         cli_would_replace(args, candidates, output, "the file of hits") ||
-        !cli_can_write(args, candidates) ||
+        one_stream(args, candidates, output) || !cli_can_write(args, candidates) ||
         !session_bvh_read_or_make(args, session_bvh_operand(args), bvh_make_image, &file)) {
         return CLI_BAD;
     }
@@ -186,7 +197,9 @@ static int trace_rays(const struct cli_args *args)
     }
     code = status == FACET_OK ? report_trace(args, job.count, job.found, &job.stats, &job.lost)
                               : cli_bad_error(args, &err);
-    if (code == CLI_OK && report_lost(args, &file.view, &job.lost)) {
+    if (code == CLI_OK && (report_lost(args, &file.view, &job.lost) ||
+                           ((cli_given(args, "base") || cli_given(args, "root")) &&
+                            report_trouble(args, &file.view, true)))) {
         code = CLI_NO;
     }
     session_bvh_free(&file);

@@ -13,6 +13,7 @@
 
 enum { MAX_NESTING = 8 };
 #define MAX_POINTS (UINT64_C(1) << 26)
+#define MAX_VISITS (UINT64_C(1) << 24) /* of instances */
 
 const uint8_t report_box_edges[12][2] = {
     {0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
@@ -114,7 +115,7 @@ struct obj {
     const struct facet_gfx12_gathered *g;
     const struct report_parts *what;
     struct facet_strbuf text;
-    uint64_t points;
+    uint64_t points, visits;
     bool too_much;
 };
 
@@ -205,6 +206,8 @@ put_level(struct obj *o, uint32_t level, double m[3][4], const char *place, unsi
         put_level_boxes(o, level, m, place);
     }
     report_instances_of(o->g, level, &first, &count);
+    o->visits += count; /* levels that have nothing to write must end too */
+    o->too_much = o->too_much || o->visits > MAX_VISITS;
     o->too_much = o->too_much || (nesting > MAX_NESTING && count != 0);
     for (uint64_t i = 0; i < count && !o->too_much; i++) {
         const struct facet_gfx12_gathered_instance *in = &o->g->instances[first + i];
@@ -243,9 +246,11 @@ enum facet_status report_export_obj(const struct facet_gfx12_gathered *gathered,
         return facet_fail(err,
                           FACET_ERR_LIMIT,
                           0,
-                          "more than %" PRIu64 " points with every instance spelled out: choose "
+                          "more than %" PRIu64 " points or %" PRIu64
+                          " instances spelled out: choose "
                           "a --depth, or .glb, which stores a bottom level once",
-                          MAX_POINTS);
+                          MAX_POINTS,
+                          MAX_VISITS);
     }
     return hand_over(&o.text, out, err);
 }

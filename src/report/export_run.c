@@ -1,5 +1,6 @@
 /* `facet bvh export`: options in, a file out. */
 #include "report/export.h"
+#include "report/lost.h"
 
 #include "command/output.h"
 #include "session/bvh_file.h"
@@ -135,6 +136,9 @@ int report_export(const struct cli_args *args)
                cli_s(instances),
                gathered.level_count,
                cli_s(gathered.level_count));
+    }
+    if (code == CLI_OK && report_trouble(args, &file.view, false)) {
+        code = CLI_NO;
     }
     facet_gfx12_gathered_free(&gathered);
     free(bytes.data);

@@ -1,6 +1,8 @@
 /* See lost.h. */
 #include "report/lost.h"
 
+#include "gfx12/image/walk.h"
+
 #include "json/json.h"
 
 #include <inttypes.h>
@@ -25,6 +27,38 @@ bool report_lost(const struct cli_args *args,
         }
     }
     return facet_gfx12_lost_total(lost) != 0;
+}
+
+bool report_trouble(const struct cli_args *args, const struct facet_gfx12_view *view, bool twisted)
+{
+    const unsigned across = 1u << FACET_GFX12_TROUBLE_MISALIGNED |
+                            1u << FACET_GFX12_TROUBLE_OVERLAP | 1u << FACET_GFX12_TROUBLE_KIND |
+                            1u << FACET_GFX12_TROUBLE_BASE;
+    const unsigned lost = 1u << FACET_GFX12_TROUBLE_OUTSIDE | 1u << FACET_GFX12_TROUBLE_TYPE |
+                          1u << FACET_GFX12_TROUBLE_RANGE | 1u << FACET_GFX12_TROUBLE_BLAS;
+    const unsigned kinds = twisted ? across : across | lost;
+    struct facet_gfx12_walk walk;
+    uint64_t count = 0, first = 0;
+
+    if (facet_gfx12_walk(view, &walk, NULL) != FACET_OK) {
+        return false; /* no memory: what needs it says so itself */
+    }
+    for (uint32_t i = 0; i < walk.problem_count; i++) {
+        if ((kinds >> walk.problems[i].trouble & 1) != 0) {
+            first = count == 0 ? walk.problems[i].address : first;
+            count++;
+        }
+    }
+    facet_gfx12_walk_free(&walk);
+    if (count != 0) {
+        (void)cli_bad(args,
+                      "%" PRIu64 " link%s to nothing or across other nodes, the first to 0x%" PRIx64
+                      "; facet bvh check says more",
+                      count,
+                      count == 1 ? " leads" : "s lead",
+                      first);
+    }
+    return count != 0;
 }
 
 void report_lost_json(json_t *object, const struct facet_gfx12_lost *lost)

@@ -1,5 +1,6 @@
 /* See picture.h. */
 #include "report/picture.h"
+#include "report/lost.h"
 
 #include "command/output.h"
 #include "gfx12/ask/procedural.h"
@@ -258,6 +259,9 @@ int report_picture(const struct cli_args *args)
         code = draw(args, &file.view, &look, (unsigned)threads, &seen, &err) == FACET_OK
                    ? tell(args, &look, &seen)
                    : cli_bad_error(args, &err);
+    }
+    if (code == CLI_OK && report_trouble(args, &file.view, false)) {
+        code = CLI_NO;
     }
     session_bvh_free(&file);
     return code;

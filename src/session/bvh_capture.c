@@ -219,7 +219,7 @@ static enum facet_status list_parts(const struct facet_bytes *file,
                                     struct parts *parts,
                                     struct facet_error *err)
 {
-    uint64_t chunks = 0;
+    uint64_t chunks = 0, total = 0;
     enum facet_status status = facet_gfx12_rdf_open(file->data, file->size, &chunks, err);
 
     if (status != FACET_OK) {
@@ -238,13 +238,15 @@ static enum facet_status list_parts(const struct facet_bytes *file,
             continue;
         }
         status = facet_gfx12_rdf_structure(file->data, &p->chunk, &p->structure, err);
-        if (status == FACET_OK && p->chunk.full_bytes > limit) {
-            status = facet_fail(err,
-                                FACET_ERR_LIMIT,
-                                p->chunk.data,
-                                "a structure of %llu bytes",
-                                (unsigned long long)p->chunk.full_bytes);
+        if (status == FACET_OK && p->chunk.full_bytes > limit - total) {
+            status =
+                facet_fail(err,
+                           FACET_ERR_LIMIT,
+                           p->chunk.data,
+                           "structures of more than %llu bytes, far more than this file can hold",
+                           (unsigned long long)limit);
         }
+        total += p->chunk.full_bytes;
         p->number = parts->count++;
     }
     if (status == FACET_OK && parts->count == 0) {
@@ -434,7 +436,8 @@ static void number_again(struct parts *parts)
 static enum facet_status
 open_capture(struct session_bvh *file, struct parts *parts, struct facet_error *err)
 {
-    const uint64_t limit = UINT64_C(1) << 37;
+    /* No real structure shrinks that much; a small file must not fill the memory. */
+    const uint64_t limit = 256 * (uint64_t)file->bytes.size + (UINT64_C(64) << 20);
     enum facet_status status = list_parts(&file->bytes, limit, parts, err);
     uint32_t kept;
 

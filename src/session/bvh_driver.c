@@ -99,6 +99,7 @@ static enum facet_gfx12_driver named_driver(const char *name)
 
 /* The structure that begins `bytes`: of the driver, or with NONE of any. */
 static bool read_header(enum facet_gfx12_driver driver,
+                        enum facet_gfx12_header_answer least,
                         const uint8_t *bytes,
                         uint64_t size,
                         struct facet_gfx12_structure *out,
@@ -107,7 +108,7 @@ static bool read_header(enum facet_gfx12_driver driver,
     if (driver == FACET_GFX12_DRIVER_NONE) {
         return facet_gfx12_header_find(bytes, size, out, reason) != FACET_GFX12_DRIVER_NONE;
     }
-    return facet_gfx12_header_read(driver, bytes, size, out, reason) >= FACET_GFX12_HEADER_MAYBE;
+    return facet_gfx12_header_read(driver, bytes, size, out, reason) >= least;
 }
 
 /* The segment that was named first: IMAGE, else the first --segment, as session_bvh_read has set
@@ -124,8 +125,8 @@ static uint32_t first_named(const struct session_bvh *file)
     return 0;
 }
 
-/* The headers of all segments; the one that rays start in must have one, the others can be parts of
- * anything. */
+/* The headers of all segments; the one that rays start in must have one. The others can be parts of
+ * anything, so what only may be a header is none there; instances find those that they point at. */
 static bool
 read_headers(const struct cli_args *args, struct session_bvh *file, enum facet_gfx12_driver driver)
 {
@@ -142,7 +143,12 @@ read_headers(const struct cli_args *args, struct session_bvh *file, enum facet_g
         const struct facet_gfx12_segment *s = &file->segments[i];
         struct facet_gfx12_piece *p = &d->pieces[d->count];
 
-        if (!read_header(driver, file->view.bytes + s->offset, s->size, &p->structure, reason)) {
+        if (!read_header(driver,
+                         i == first ? FACET_GFX12_HEADER_MAYBE : FACET_GFX12_HEADER_YES,
+                         file->view.bytes + s->offset,
+                         s->size,
+                         &p->structure,
+                         reason)) {
             if (i != first) {
                 continue;
             }
@@ -287,7 +293,12 @@ static bool apply_headers(const struct cli_args *args, struct session_bvh *file,
     if (file->view.segment_count == 0) {
         uint64_t address = file->view.base;
 
-        if (read_header(driver, file->view.bytes, file->view.size, &found, reason) &&
+        if (read_header(driver,
+                        FACET_GFX12_HEADER_MAYBE,
+                        file->view.bytes,
+                        file->view.size,
+                        &found,
+                        reason) &&
             !cli_given(args, "base") && found.address != FACET_GFX12_UNKNOWN &&
             found.address % FACET_GFX12_UNIT_BYTES == 0) {
             address = found.address;

@@ -66,6 +66,7 @@ struct piece {
     char *path;
     struct facet_bytes file;
     uint64_t address, offset, size; /* of the part of the file */
+    uint64_t from;                  /* where in the file `file` begins */
 };
 
 struct pieces {
@@ -122,6 +123,20 @@ static bool read_piece(const struct cli_args *args, struct piece *p)
         return false;
     }
     p->size = p->size != 0 ? p->size : p->file.size - p->offset;
+    if (p->size != p->file.size) { /* a part of a dump: the rest need not stay */
+        uint8_t *part = malloc(p->size);
+
+        if (part == NULL) {
+            (void)cli_bad(args, "%s: out of memory", p->path);
+            return false;
+        }
+        memcpy(part, p->file.data + p->offset, p->size);
+        free(p->file.data);
+        p->file.data = part;
+        p->file.size = p->size;
+        p->from = p->offset;
+        p->offset = 0;
+    }
     if (p->size > (UINT64_C(1) << 48) - p->address) {
         (void)cli_bad(args, "%s: the segment ends beyond the 48 bits of an address", p->path);
         return false;
@@ -182,7 +197,7 @@ static bool join(struct pieces *pieces, struct session_bvh *out)
                                                         .offset = out->bytes.size,
                                                         .size = p->size,
                                                         .name = p->path,
-                                                        .file_offset = p->offset};
+                                                        .file_offset = p->from + p->offset};
         memcpy(out->bytes.data + out->bytes.size, p->file.data + p->offset, (size_t)p->size);
         out->bytes.size += p->size;
         free(p->file.data); /* so that the bytes are there twice for one piece at a time */

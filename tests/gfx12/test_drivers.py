@@ -490,4 +490,44 @@ def options_that_do_not_fit():
             check(not os.path.exists(os.path.join(folder, "out")), "nothing is written")
 
 
+def model_file(folder, mesh):
+    text = "".join("v %.9g %.9g %.9g\n" % tuple(v) for triangle in mesh for v in triangle)
+    text += "".join(f"f {3 * i + 1} {3 * i + 2} {3 * i + 3}\n" for i in range(len(mesh)))
+    return write(folder, "s.obj", text.encode())
+
+
+@case()
+def an_update_stays_inside_the_structures():
+    """A root that names an instance node in another segment, whose end is that of the image; and a BLAS in two pieces, of
+    which the second begins with what could be a header."""
+    with tempfile.TemporaryDirectory() as folder:
+        mesh = model.sphere(4, 6)
+        top, blas = radv.scene([[model.Geometry(mesh)]], [model.Instance(0, model.move(3, 0, 0))], address=1 << 32).segments
+        data = bytearray(top.data)
+        offset = struct.unpack_from("<I", data)[0]
+        last = write(folder, "end.bin", data[offset + 128:offset + 256])
+        struct.pack_into("<I", data, offset + 4, 0x3FFF0)
+        words = ["--driver", "radv", "--segment", f"{write(folder, 't.bin', data)}@0x100000000",
+                 "--segment", f"{write(folder, 'b.bin', blas.data)}@0x{blas.address:x}", "--segment", f"{last}@0x100200040"]
+        done = facet("update", *words, "--scene", model_file(folder, mesh), "-o", folder + "/out.bin")
+        check(done.returncode in (0, 2), f"{done.returncode} {done.stderr}")
+
+        mesh = model.sphere(12, 16)
+        top, blas = radv.scene([[model.Geometry(mesh)]], [model.Instance(0, model.move(3, 0, 0))], mode="single",
+                               address=1 << 32).segments
+        first = struct.unpack_from("<I", blas.data)[0]
+        cut = next(at for at in range(first + 128, len(blas.data) - 256, 128)
+                   if (word := struct.unpack_from("<I", blas.data, at)[0]) % 64 == 0 and 120 <= word <= len(blas.data) - at - 128
+                   and struct.unpack_from("<I", blas.data, at + 8)[0] & 15 == 5 and blas.data[at + 28] & 0x7F == 0x7F)
+        scene, made = model_file(folder, mesh), {}
+        for name, parts in (("whole", [(0, len(blas.data))]), ("cut", [(0, cut), (cut, len(blas.data))])):
+            words = ["--driver", "radv", "--segment", f"{write(folder, 't.bin', top.data)}@0x{top.address:x}"]
+            for a, b in parts:
+                words += ["--segment", f"{write(folder, f'{name}{a}.bin', blas.data[a:b])}@0x{blas.address + a:x}"]
+            done = facet("update", *words, "--scene", scene, "-o", f"{folder}/{name}")
+            check_eq(done.returncode, 0, done.stderr)
+            made[name] = b"".join(open(f"{folder}/{name}.0x{blas.address + a:x}", "rb").read() for a, _ in parts)
+        check_eq(made["cut"], made["whole"], "the BLAS after an update")
+
+
 main("drivers")

@@ -196,6 +196,14 @@ def cuts_between_rebraided_instances_are_no_holes():
 
 
 @case("G12-286")
+def boxes_are_those_of_their_file():
+    boxes = os.path.join(os.environ["FACET_SOURCE"], "examples/gfx12/boxes.json")
+    check_eq(facet("build", "--aabbs", boxes, "-o", path("boxes.gfx12"), "-q").returncode, 0)
+    result = facet("check", path("boxes.gfx12"), "--aabbs", boxes)
+    check_eq(result.returncode, 0, result.stdout)
+
+
+@case("G12-286")
 def a_blas_alone_is_compared():
     one = write_gltf("one.gltf", MESHES[:1], [(0, model.identity())])
     alone = radv.scene([[model.Geometry(MESHES[0])]], [model.Instance(0, model.identity())]).segments[1]

@@ -155,4 +155,20 @@ def what_does_not_fit_is_refused():
         check(message in result.stderr, result.stderr)
 
 
+@case()
+def a_wrong_base_is_told():
+    good("bvh", "build", CUBE, "-o", path("cube.gfx12"), "-q")
+    for base in ("0x1000", "0x40"):
+        for words in (("render", path("cube.gfx12"), "-o", path("x.png"), "--size", "8x8"),
+                      ("bvh", "export", path("cube.gfx12"), "-o", path("x.glb"))):
+            result = facet(*words, "--base", base)
+            check_eq(result.returncode, 1, result.stderr)
+            check("leads to nothing" in result.stderr, result.stderr)
+            check_eq(facet(*words).returncode, 0, "as it was built")
+    with open(path("ray.bin"), "wb") as file:
+        file.write(struct.pack("<8f", 0, 0, 0, 0, 1, 1, 1, 9))
+    result = facet("bvh", "trace", path("cube.gfx12"), "--rays", path("ray.bin"), "-o", path("h.bin"), "--base", "0x80")
+    check_eq(result.returncode, 1, result.stderr)
+
+
 main("gfx12_look")

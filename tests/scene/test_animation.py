@@ -3,6 +3,7 @@ values worked out here with quaternions and weighted sums, read from updatable B
 decoder of their nodes that is written here too."""
 import json
 import math
+import base64
 import os
 import struct
 import subprocess
@@ -441,6 +442,32 @@ def image_of(file, *words):
     run = facet("bvh", "build", file, "-o", path("scene.gfx12"), "--json", *words)
     check_eq(run.returncode, 0, run.stderr)
     return json.loads(run.stdout)
+
+
+@case()
+def joints_that_are_hidden_or_apart():
+    """Hidden joints still move what hangs on them; joints outside the scene have no place at all."""
+    data = struct.pack("<9f", 0, 0, 0, 1, 0, 0, 0, 1, 0) + bytes(12) + struct.pack("<12f", *([1, 0, 0, 0] * 3))
+    for hidden, roots in ((False, [0, 1]), (True, [0, 1]), (False, [0])):
+        joint = {"translation": [5, 0, 0]}
+        if hidden:
+            joint["extensions"] = {"KHR_node_visibility": {"visible": False}}
+        g = {"asset": {"version": "2.0"}, "extensionsUsed": ["KHR_node_visibility"],
+             "buffers": [{"byteLength": len(data), "uri": "data:application/octet-stream;base64," + base64.b64encode(data).decode()}],
+             "bufferViews": [{"buffer": 0, "byteOffset": a, "byteLength": n} for a, n in ((0, 36), (36, 12), (48, 48))],
+             "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"},
+                           {"bufferView": 1, "componentType": 5121, "count": 3, "type": "VEC4"},
+                           {"bufferView": 2, "componentType": 5126, "count": 3, "type": "VEC4"}],
+             "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "JOINTS_0": 1, "WEIGHTS_0": 2}}]}],
+             "skins": [{"joints": [1]}], "nodes": [{"mesh": 0, "skin": 0}, joint], "scenes": [{"nodes": roots}], "scene": 0}
+        with open(path("joint.gltf"), "w", encoding="utf-8") as file:
+            json.dump(g, file)
+        done = subprocess.run([FACET, "scene", "info", path("joint.gltf")], capture_output=True, text=True, timeout=60)
+        if len(roots) == 1:
+            check_eq(done.returncode, 2, done.stdout)
+            check("nodes[1], is not in the scene" in done.stderr, done.stderr)
+        else:
+            check("bounds 5 0 0 to 6 1 0" in done.stdout, done.stdout)
 
 
 main("animation")

@@ -202,6 +202,10 @@ static void compare_instance(struct matcher *m, const struct placed *p)
     /* Triangles or boxes, which bits 8 and 9 say, is V23. */
     const unsigned flags = facet_gfx12_base_flags(p->in.pointer) & 0xFF;
     const bool numbered = 2 * m->numbered > m->count;
+    /* Boxes have no faces: builders switch their culling off. */
+    const unsigned compared = m->scene->blas[s->blas].aabb_count != 0
+                                  ? 0xFFu & ~FACET_GFX12_DISABLE_TRIANGLE_CULL
+                                  : 0xFFu;
 
     if (!same_matrix(p, s)) {
         facet_gfx12_checker_report(
@@ -218,7 +222,7 @@ static void compare_instance(struct matcher *m, const struct placed *p)
             p->is,
             s->mask);
     }
-    if (flags != (s->flags & 0xFF)) {
+    if (((flags ^ s->flags) & compared) != 0) {
         facet_gfx12_checker_report_as(m->c,
                                       51,
                                       numbered ? FACET_GFX12_ERROR : FACET_GFX12_WARNING,

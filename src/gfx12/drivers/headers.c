@@ -131,7 +131,7 @@ void facet_gfx12_headers_refit(const struct facet_gfx12_walk *walk,
         const uint64_t at = facet_gfx12_node_offset(walk->order[i]);
 
         if (own != NULL && own->structure.driver == FACET_GFX12_DRIVER_RADV &&
-            own->bytes - (at - own->at) >= 2 * NODE &&
+            facet_gfx12_piece_has(own, at, 2 * NODE) &&
             !facet_gfx12_are_inverse(bytes + at, bytes + at + NODE)) {
             store_inverse(bytes + at, bytes + at + NODE);
         }

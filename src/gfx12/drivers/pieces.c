@@ -53,7 +53,7 @@ static bool header_address(const struct facet_gfx12_view *view,
         return true;
     }
     if (own->structure.driver == FACET_GFX12_DRIVER_RADV &&
-        own->bytes - (at - own->at) >= 2 * NODE) {
+        facet_gfx12_piece_has(own, at, 2 * NODE)) {
         *header = target - facet_load_le32(view->bytes + at + RADV_SIDE_BVH_OFFSET);
         return *header < target;
     }

@@ -20,6 +20,14 @@ static inline uint64_t facet_gfx12_piece_base(const struct facet_gfx12_piece *pi
     return piece->address + piece->structure.base;
 }
 
+/* Whether so many bytes of the view from `at` on are the piece's. */
+static inline bool
+facet_gfx12_piece_has(const struct facet_gfx12_piece *piece, uint64_t at, uint64_t bytes)
+{
+    return at >= piece->at && at - piece->at <= piece->bytes &&
+           piece->bytes - (at - piece->at) >= bytes;
+}
+
 /* The piece whose IDs count from the address, NULL when there is none. Pieces are in the order of
  * their addresses, here and below. */
 const struct facet_gfx12_piece *

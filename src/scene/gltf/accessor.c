@@ -13,6 +13,7 @@
 /* An accessor without a buffer view is all zeros (then perhaps patched by `sparse`): its count
  * costs the file nothing, so it is held down. */
 #define MAX_ZERO_ELEMENTS (1U << 22)
+#define MAX_ELEMENTS (UINT64_C(1) << 31)
 
 enum component { BYTE = 5120, UBYTE, SHORT, USHORT, UINT = 5125, FLOAT };
 
@@ -106,6 +107,16 @@ static bool open_accessor(struct gltf *g, uint32_t index, struct accessor *a)
                                a->where,
                                (unsigned long long)count,
                                MAX_ZERO_ELEMENTS);
+    }
+    /* A few bytes of a file can ask for the same large accessor over and over; one without a
+     * bufferView costs the file nothing at all. */
+    g->elements += json_object_get(a->object, "bufferView") != NULL ? count : 32 * count;
+    if (g->elements > MAX_ELEMENTS) {
+        return facet_gltf_fail(g,
+                               FACET_ERR_LIMIT,
+                               "%s: more than %llu elements of accessors are read",
+                               a->where,
+                               (unsigned long long)MAX_ELEMENTS);
     }
     a->count = (uint32_t)count;
     return true;

@@ -28,6 +28,9 @@ struct gltf_pose {
     uint32_t weight_count;
 };
 
+/* Hidden nodes show nothing, but they can be joints. */
+enum gltf_reached { GLTF_APART, GLTF_SHOWN, GLTF_HIDDEN };
+
 struct gltf {
     const struct facet_reader *reader;
     struct facet_scene *scene;
@@ -41,7 +44,8 @@ struct gltf {
     uint32_t *image_map;             /* glTF image -> scene texture */
     uint32_t *mesh_first, *mesh_end; /* glTF mesh -> its range of scene meshes */
     struct facet_affine *world;      /* per node */
-    bool *reached;                   /* per node: part of the scene */
+    uint8_t *reached;                /* per node: enum gltf_reached */
+    uint64_t elements;               /* of accessors that were read so far */
     struct gltf_pose *poses;         /* per node; NULL: the rest pose */
 };
 

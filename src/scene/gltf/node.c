@@ -78,6 +78,7 @@ static bool push_node(struct gltf *g,
                       struct walk *w,
                       const json_t *value,
                       const struct facet_affine *parent,
+                      bool hidden,
                       const char *where)
 {
     json_int_t node = json_is_integer(value) ? json_integer_value(value) : -1;
@@ -95,10 +96,8 @@ static bool push_node(struct gltf *g,
             where,
             (unsigned)node);
     }
-    g->reached[node] = true;
-    if (is_hidden(facet_gltf_item(g, "nodes", (uint32_t)node))) {
-        return true;
-    }
+    hidden = hidden || is_hidden(facet_gltf_item(g, "nodes", (uint32_t)node));
+    g->reached[node] = hidden ? GLTF_HIDDEN : GLTF_SHOWN;
     if (!local_matrix(g, (uint32_t)node, &local)) {
         return false;
     }
@@ -116,12 +115,13 @@ static bool push_list(struct gltf *g,
                       struct walk *w,
                       const json_t *list,
                       const struct facet_affine *parent,
+                      bool hidden,
                       const char *where)
 {
     bool ok = true;
 
     for (size_t i = json_array_size(list); ok && i-- > 0;) {
-        ok = push_node(g, w, json_array_get(list, i), parent, where);
+        ok = push_node(g, w, json_array_get(list, i), parent, hidden, where);
     }
     return ok;
 }
@@ -130,15 +130,17 @@ static bool walk_tree(struct gltf *g, struct walk *w)
 {
     while (w->stack < w->capacity) {
         uint32_t node = w->order[w->stack++];
-        bool ok = true;
+        bool ok = true, hidden = g->reached[node] == GLTF_HIDDEN;
         char where[GLTF_WHERE_BYTES];
         json_t *children;
 
         (void)snprintf(where, sizeof where, "nodes[%u]", node);
-        w->order[w->count++] = node;
+        if (!hidden) {
+            w->order[w->count++] = node;
+        }
         children =
             facet_gltf_get_array(g, facet_gltf_item(g, "nodes", node), "children", where, &ok);
-        if (!ok || !push_list(g, w, children, &g->world[node], where)) {
+        if (!ok || !push_list(g, w, children, &g->world[node], hidden, where)) {
             return false;
         }
     }
@@ -585,7 +587,7 @@ bool facet_gltf_nodes(struct gltf *g)
     if (w.order == NULL) {
         return facet_gltf_fail(g, FACET_ERR_MEMORY, "out of memory for %u nodes", count);
     }
-    ok = find_roots(g, &roots) && push_list(g, &w, roots, &identity, "the scene") &&
+    ok = find_roots(g, &roots) && push_list(g, &w, roots, &identity, false, "the scene") &&
          walk_tree(g, &w);
     for (uint32_t i = 0; ok && i < w.count; i++) {
         ok = note_node(g, w.order[i]) && add_meshes(g, w.order[i]) && add_camera(g, w.order[i]) &&

@@ -1,5 +1,5 @@
-/* Skins in their rest pose (glTF 2.0, 3.7.3): a vertex is moved by the weighted mean of its joints'
- * world matrices times their inverse bind matrices, straight into world space. */
+/* Skins in the pose of their joints (glTF 2.0, 3.7.3): a vertex is moved by the weighted mean of
+ * its joints' world matrices times their inverse bind matrices, straight into world space. */
 #include "scene/gltf/gltf.h"
 
 #include <stdio.h>
@@ -36,6 +36,13 @@ joint_matrices(struct gltf *g, const json_t *joints, const float *binds, struct 
 
         if (node < 0 || node >= (json_int_t)nodes) {
             return facet_gltf_fail(g, FACET_ERR_INPUT, "a skin's joint %u is not a node", i);
+        }
+        if (g->reached[node] == GLTF_APART) {
+            return facet_gltf_fail(g,
+                                   FACET_ERR_INPUT,
+                                   "a skin's joint %u, nodes[%u], is not in the scene",
+                                   i,
+                                   (unsigned)node);
         }
         skin->matrices[i] = facet_affine_multiply(&g->world[node], &bind);
     }
