@@ -292,7 +292,7 @@ static uint32_t cut_item(const struct splitter *s, uint32_t whole, struct facet_
         }
         side[0].hi[axis] = plane;
         side[1].lo[axis] = plane;
-        both = shrink(s->level, whole, &side[0]) & shrink(s->level, whole, &side[1]);
+        both = shrink(s->level, whole, &side[0]) && shrink(s->level, whole, &side[1]);
         if (!both) { /* nothing on one side: the cut was for nothing */
             out[done++] = item;
             continue;
