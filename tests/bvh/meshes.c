@@ -1,5 +1,6 @@
 #include "meshes.h"
 
+#include <facet/gfx12.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,4 +140,14 @@ void mesh_free(struct mesh *mesh)
 {
     free(mesh->triangles);
     *mesh = (struct mesh){NULL, 0};
+}
+
+bool same_hits(const struct facet_gfx12_hit *a, const struct facet_gfx12_hit *b)
+{
+    return a->found == b->found && a->procedural == b->procedural && a->opaque == b->opaque &&
+           a->backface == b->backface && memcmp(&a->t, &b->t, sizeof a->t) == 0 &&
+           memcmp(&a->u, &b->u, sizeof a->u) == 0 && memcmp(&a->v, &b->v, sizeof a->v) == 0 &&
+           a->primitive_index == b->primitive_index && a->geometry_index == b->geometry_index &&
+           a->node == b->node && a->base == b->base && a->instance == b->instance &&
+           a->instance_user_data == b->instance_user_data;
 }

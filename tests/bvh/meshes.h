@@ -20,4 +20,8 @@ struct mesh mesh_terrain(uint32_t n);
 struct mesh mesh_soup(uint32_t count, uint64_t seed);
 void mesh_free(struct mesh *mesh);
 
+/* All members; the structs have bytes between them that mean nothing. */
+struct facet_gfx12_hit;
+bool same_hits(const struct facet_gfx12_hit *a, const struct facet_gfx12_hit *b);
+
 #endif

@@ -282,7 +282,7 @@ TEST(numbers_lead_where_ids_lead, "G12-284 G12-256")
                       &query,
                       &hit,
                       &stats);
-                CHECK_MSG(memcmp(&hit, &first, sizeof hit) == 0,
+                CHECK_MSG(same_hits(&hit, &first),
                           "round %d ray %d path %d: primitive %u at %g, by ID %u at %g",
                           round,
                           r,
