@@ -350,7 +350,7 @@ static struct facet_gfx12_child child_of(const struct facet_gfx12_extent *box, u
 
     for (int k = 0; k < 3; k++) {
         child.min[k] = (uint16_t)floorf(box->lo[k] / STEP);
-        child.max[k] = (uint16_t)(ceilf(box->hi[k] / STEP) - 1);
+        child.max[k] = (uint16_t)fmaxf(ceilf(box->hi[k] / STEP) - 1, 0.0f);
     }
     return child;
 }

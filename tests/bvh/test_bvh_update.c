@@ -103,7 +103,7 @@ check_holds(const struct facet_gfx12_image *image, const struct mesh *mesh, cons
     CHECK_MSG(check.total[FACET_GFX12_ERROR] == 0 && check.total[FACET_GFX12_WARNING] == 0,
               "%s: %s",
               what,
-              check.findings[0].text);
+              check.count != 0 ? check.findings[0].text : "");
     facet_gfx12_check_free(&check);
     facet_gfx12_walk_free(&walk);
     free(t.seen);
