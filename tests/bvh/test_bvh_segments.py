@@ -44,16 +44,16 @@ def check_refused(result, *words):
 
 def instances(image):
     """Offsets of the instance nodes of the TLAS at offset 0: children of type 6, found from the bytes."""
-    found, todo = [], [0]
-    while todo:
-        at = todo.pop()
+    found, ahead = [], [0]
+    while ahead:
+        at = ahead.pop()
         inner, leaves = struct.unpack_from("<II", image, at)
         count = (image[at + 27] >> 4) + 1
         for slot in range(count):
             dword = struct.unpack_from("<I", image, at + 32 + 12 * slot + 8)[0]
             kind, size = dword >> 24 & 15, dword >> 28
             if kind == 5:
-                todo.append(inner * 8)
+                ahead.append(inner * 8)
                 inner += size * 16
             else:
                 check_eq(kind, 6, "type of a child of the TLAS")
