@@ -38,6 +38,24 @@ static inline void *facet_large_alloc(size_t bytes)
     return memory;
 }
 
+/* Gives the pages that lie wholly in bytes [begin, end) of `memory` back; what was there is lost.
+ */
+static inline void facet_large_release(void *memory, size_t begin, size_t end)
+{
+#ifdef MADV_DONTNEED
+    const uintptr_t page = 4096, at = (uintptr_t)memory;
+    const uintptr_t first = (at + begin + page - 1) / page * page, last = (at + end) / page * page;
+
+    if (first < last) {
+        (void)madvise((void *)first, last - first, MADV_DONTNEED);
+    }
+#else
+    (void)memory;
+    (void)begin;
+    (void)end;
+#endif
+}
+
 /* `bytes` zeroes, which cost address space only until they are touched; NULL when there is none.
  * Ends with facet_unreserve. */
 static inline void *facet_reserve(uint64_t bytes)
@@ -59,6 +77,22 @@ static inline void facet_unreserve(void *memory, uint64_t bytes)
 {
     if (memory != NULL) {
         (void)munmap(memory, (size_t)bytes);
+    }
+}
+
+/* Zeroes for an array of which little may be used; what is not touched costs nothing from a
+ * mebibyte on. NULL without memory. Ends with facet_zeroes_free and the same size. */
+static inline void *facet_zeroes(size_t bytes)
+{
+    return bytes < (size_t)1 << 20 ? calloc(bytes + (bytes == 0), 1) : facet_reserve(bytes);
+}
+
+static inline void facet_zeroes_free(void *memory, size_t bytes)
+{
+    if (bytes < (size_t)1 << 20) {
+        free(memory);
+    } else {
+        facet_unreserve(memory, bytes);
     }
 }
 

@@ -178,3 +178,21 @@ enum facet_status facet_side_file_read(const char *folder,
     (void)close(fd);
     return status;
 }
+
+enum facet_status facet_folder_make(const char *path, struct facet_error *err)
+{
+    struct stat info;
+
+    if (mkdir(path, 0777) != 0) {
+        if (errno != EEXIST || stat(path, &info) != 0) {
+            return facet_fail(
+                err, FACET_ERR_IO, 0, "%s: cannot make this folder: %s", path, strerror(errno));
+        }
+        if (!S_ISDIR(info.st_mode)) {
+            return facet_fail(err, FACET_ERR_IO, 0, "%s is a file; expected a folder", path);
+        }
+    }
+    return access(path, W_OK | X_OK) == 0
+               ? FACET_OK
+               : facet_fail(err, FACET_ERR_IO, 0, "%s: %s", path, strerror(errno));
+}

@@ -20,5 +20,8 @@ bool facet_side_file_exists(const char *folder, const char *name);
 
 /* The folder of the file at `path`, "" for a name alone; NULL without memory. Free with free(). */
 char *facet_folder_of(const char *path);
+/* Makes the folder unless it is there, in a folder that must be there. FACET_ERR_IO when it is a
+ * file, cannot be made, or cannot be written to. */
+enum facet_status facet_folder_make(const char *path, struct facet_error *err);
 
 #endif

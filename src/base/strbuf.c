@@ -115,3 +115,26 @@ const char *facet_strbuf_text(const struct facet_strbuf *buf)
 {
     return buf->text != NULL ? buf->text : "";
 }
+
+void facet_strbuf_escaped(struct facet_strbuf *buf, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        switch (*text) {
+        case '&':
+            facet_strbuf_puts(buf, "&amp;");
+            break;
+        case '<':
+            facet_strbuf_puts(buf, "&lt;");
+            break;
+        case '>':
+            facet_strbuf_puts(buf, "&gt;");
+            break;
+        case '"':
+            facet_strbuf_puts(buf, "&quot;");
+            break;
+        default:
+            facet_strbuf_putc(buf, (unsigned char)*text < ' ' ? ' ' : *text);
+            break;
+        }
+    }
+}

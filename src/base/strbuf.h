@@ -25,6 +25,8 @@ void facet_strbuf_putc(struct facet_strbuf *buf, char c);
 void facet_strbuf_printf(struct facet_strbuf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void facet_strbuf_vprintf(struct facet_strbuf *buf, const char *format, va_list args);
+/* Text between the tags and in the attributes of HTML and XML; control characters become blanks. */
+void facet_strbuf_escaped(struct facet_strbuf *buf, const char *text);
 /* The text, "" when nothing was appended; owned by the buffer. */
 const char *facet_strbuf_text(const struct facet_strbuf *buf);
 

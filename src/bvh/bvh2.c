@@ -17,6 +17,7 @@
 #include "base/large.h"
 #include "bvh/split.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define CHUNK 4096
@@ -34,7 +35,11 @@ struct builder {
     struct facet_bvh2_node *nodes;
     uint32_t max_leaf;
     struct facet_progress *progress;
+    _Atomic uint32_t *finished; /* items per large page of items[1], or NULL */
 };
+
+#define PAGE_ITEMS (FACET_LARGE_PAGE / sizeof(struct facet_bvh_item))
+#define MANY (UINT32_C(1) << 20) /* items that are worth being economical with */
 
 /* The stable partition with bins that are already known. */
 static uint32_t small_partition(const struct small *s,
@@ -144,25 +149,24 @@ static void make_leaf(struct builder *b, const struct range *range)
     node->child1 = count;
     store_bounds(node, lo, hi);
     for (uint32_t i = 1; i < 2 * count - 1; i++) {
+        if (i <= count) {
+            memcpy(node[i].lo, items[range->begin + i - 1].lo, sizeof node[i].lo);
+            memcpy(node[i].hi, items[range->begin + i - 1].hi, sizeof node[i].hi);
+        }
         node[i].child0 = FACET_BVH2_UNUSED;
     }
 }
 
-/* Writes the inner node and gives the two parts their ranges. */
-static void make_inner(struct builder *b,
-                       const struct range *range,
-                       uint32_t middle,
-                       uint32_t where,
-                       const struct bounds centres[2],
-                       struct range part[2])
+/* Gives the two parts their ranges. */
+static void cut_range(const struct range *range,
+                      uint32_t middle,
+                      uint32_t where,
+                      const struct bounds centres[2],
+                      struct range part[2])
 {
-    struct facet_bvh2_node *node = &b->nodes[range->slot];
-
     part[0] = (struct range){range->begin, middle, range->slot + 1, where, centres[0]};
     part[1] = (struct range){
         middle, range->end, range->slot + 2 * (middle - range->begin), where, centres[1]};
-    node->child0 = part[0].slot;
-    node->child1 = part[1].slot;
 }
 
 /* Children come after their parent, so one backward pass joins the boxes. */
@@ -209,7 +213,7 @@ static void split_halves(struct builder *b, const struct range *range, struct ra
     const struct bounds centres[2] = {centre_bounds(items, range->begin, middle),
                                       centre_bounds(items, middle, range->end)};
 
-    make_inner(b, range, middle, range->where, centres, part);
+    cut_range(range, middle, range->where, centres, part);
 }
 
 /* The lowest centre lies in bin 0 and the highest in bin 15 of every axis that can be split, all of
@@ -234,7 +238,7 @@ static void split_two(struct builder *b, const struct range *range, struct range
         c[0] = c[1];
         c[1] = centre;
     }
-    make_inner(b, range, range->begin + 1, 0, (struct bounds[2]){{c[0], c[0]}, {c[1], c[1]}}, part);
+    cut_range(range, range->begin + 1, 0, (struct bounds[2]){{c[0], c[0]}, {c[1], c[1]}}, part);
 }
 
 static void split_small(struct builder *b, const struct range *range, struct range part[2])
@@ -254,7 +258,7 @@ static void split_small(struct builder *b, const struct range *range, struct ran
         return;
     }
     middle = range->begin + small_partition(&small, items, count, split, centres);
-    make_inner(b, range, middle, 0, centres, part);
+    cut_range(range, middle, 0, centres, part);
 }
 
 static uint32_t count_left(const struct bins *bins, struct split split)
@@ -286,7 +290,7 @@ static void split_large(struct builder *b, const struct range *range, struct ran
     parting.next[0] = range->begin;
     parting.next[1] = middle;
     part_items(&parting, &grid, split, items + range->begin, range_count(range));
-    make_inner(b, range, middle, 1 - range->where, parting.centres, part);
+    cut_range(range, middle, 1 - range->where, parting.centres, part);
 }
 
 static void split_range(struct builder *b, struct range *range, struct range part[2])
@@ -331,6 +335,8 @@ static void build_subtree(struct builder *b, const struct range *root)
             continue;
         }
         split_range(b, &range, part);
+        b->nodes[range.slot].child0 = part[0].slot;
+        b->nodes[range.slot].child1 = part[1].slot;
         large = range_count(&part[0]) < range_count(&part[1]);
         stack[depth++] = part[large];
         range = part[1 - large];
@@ -457,16 +463,23 @@ split_parallel(struct top *top, facet_pool *pool, const struct range *range, str
     facet_pool_for(pool, count, CHUNK, chunk_part, top);
     centres[0] = join_centres(top, chunks, 0);
     centres[1] = join_centres(top, chunks, 1);
-    make_inner(top->builder, range, middle, 1 - range->where, centres, part);
+    cut_range(range, middle, 1 - range->where, centres, part);
 }
 
 /* ---- subtrees side by side ---- */
 
+/* A node above the subtrees. It is written when they are there: these nodes lie far apart, and
+ * would touch all the pages of the tree before it needs them. */
+struct inner {
+    uint32_t slot;
+    uint32_t child[2];
+};
+
 /* The ranges to be split, and in the end the subtrees: splitting a range replaces it by its two
- * parts. `inner` has the slots of the nodes made, parents before children. */
+ * parts. `inner` has the nodes above, parents before children. */
 struct ranges {
     struct range *list;
-    uint32_t *inner;
+    struct inner *inner;
     size_t count, room;
     size_t splits, inner_room;
 };
@@ -478,12 +491,29 @@ struct side_by_side {
     uint32_t limit;
 };
 
+/* A finished subtree has no use for its part of the second array, while the nodes grow: a page goes
+ * back when all of its items are finished. */
+static void give_back(struct builder *b, const struct range *range)
+{
+    for (size_t at = range->begin; b->finished != NULL && at < range->end;) {
+        const size_t page = at / PAGE_ITEMS, end = (page + 1) * PAGE_ITEMS;
+        const size_t here = (range->end < end ? range->end : end) - at;
+
+        if (atomic_fetch_add(&b->finished[page], (uint32_t)here) + here == PAGE_ITEMS) {
+            facet_large_release(
+                b->items[1], page * FACET_LARGE_PAGE, (page + 1) * FACET_LARGE_PAGE);
+        }
+        at += here;
+    }
+}
+
 static void build_subtrees(void *context, size_t begin, size_t end)
 {
     const struct side_by_side *job = context;
 
     for (size_t i = begin; i < end; i++) {
         build_one(job->builder, &job->ranges[i]);
+        give_back(job->builder, &job->ranges[i]);
     }
 }
 
@@ -507,7 +537,7 @@ static bool ranges_fit(struct ranges *r, size_t more)
 
 static void ranges_replace(struct ranges *r, size_t i, const struct range part[2])
 {
-    r->inner[r->splits++] = r->list[i].slot;
+    r->inner[r->splits++] = (struct inner){r->list[i].slot, {part[0].slot, part[1].slot}};
     r->list[i] = part[0];
     r->list[r->count++] = part[1];
 }
@@ -562,6 +592,13 @@ static bool split_one_by_one(struct top *top, struct ranges *r, facet_pool *pool
     return true;
 }
 
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct range *x = a, *y = b;
+
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
 /* A few large ranges by all threads together, then more and smaller ones side by side until there
  * are enough subtrees to keep every thread busy to the end. The limits depend on the item count
  * alone. */
@@ -582,13 +619,18 @@ static bool build_parallel(struct builder *b, facet_pool *pool, struct range *ro
                split_side_by_side(b, &r, pool, count / 256 > CHUNK ? count / 256 : CHUNK);
     }
     if (good) {
+        qsort(r.list, r.count, sizeof *r.list, compare_ranges); /* pages are finished in turn */
         facet_pool_for(pool,
                        r.count,
                        1,
                        build_subtrees,
                        &(struct side_by_side){.builder = b, .ranges = r.list});
         while (r.splits-- > 0) {
-            join_boxes(b->nodes, r.inner[r.splits], r.inner[r.splits] + 1);
+            const struct inner *inner = &r.inner[r.splits];
+
+            b->nodes[inner->slot].child0 = inner->child[0];
+            b->nodes[inner->slot].child1 = inner->child[1];
+            join_boxes(b->nodes, inner->slot, inner->slot + 1);
         }
     }
     free(r.list);
@@ -606,7 +648,7 @@ enum facet_status facet_bvh2_build(struct facet_bvh_item *items,
                                    struct facet_bvh2 *out,
                                    struct facet_error *err)
 {
-    struct builder b = {{items, scratch}, NULL, max_leaf, progress};
+    struct builder b = {{items, scratch}, NULL, max_leaf, progress, NULL};
     struct range root = {.end = count};
     bool good;
 
@@ -619,7 +661,11 @@ enum facet_status facet_bvh2_build(struct facet_bvh_item *items,
         b.items[1] = facet_large_alloc((size_t)count * sizeof *b.items[1]);
     }
     good = b.nodes != NULL && b.items[1] != NULL;
-    if (good && (pool == NULL || facet_pool_threads(pool) == 1 || count <= CHUNK)) {
+    if (good && count > MANY) { /* it only saves memory, and may be missing */
+        b.finished = calloc(count / PAGE_ITEMS + 1, sizeof *b.finished);
+    }
+    if (good && b.finished == NULL &&
+        (pool == NULL || facet_pool_threads(pool) == 1 || count <= CHUNK)) {
         root.centres = centre_bounds(items, 0, count);
         build_one(&b, &root);
     } else if (good) {
@@ -628,6 +674,7 @@ enum facet_status facet_bvh2_build(struct facet_bvh_item *items,
     if (scratch == NULL) {
         free(b.items[1]);
     }
+    free((void *)b.finished);
     if (!good) {
         free(b.nodes);
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u BVH items", count);

@@ -23,7 +23,7 @@ struct facet_bvh_item {
 
 /* Inner node: child[0], child[1] are node numbers. Leaf: child[0] = FACET_BVH2_LEAF | first item,
  * child[1] = number of items (of the reordered item array). A slot that no node uses has
- * child[0] = FACET_BVH2_UNUSED. */
+ * child[0] = FACET_BVH2_UNUSED; the slots behind a leaf of several items have their boxes. */
 struct facet_bvh2_node {
     _Alignas(16) float lo[3];
     uint32_t child0;
@@ -61,8 +61,8 @@ static inline double facet_bvh_box_area(const float lo[3], const float hi[3])
 }
 
 /* Reorders `items` (1 .. FACET_BVH_MAX_ITEMS) so that every leaf is a contiguous run of at most
- * `max_leaf` (1 .. 16) of them. `scratch` has room for as many items, or is NULL. Counts `count`
- * units of `progress`. Free with facet_bvh2_free. */
+ * `max_leaf` (1 .. 16) of them. `scratch` has room for as many items and is left undefined, or is
+ * NULL. Counts `count` units of `progress`. Free with facet_bvh2_free. */
 enum facet_status facet_bvh2_build(struct facet_bvh_item *items,
                                    uint32_t count,
                                    uint32_t max_leaf,

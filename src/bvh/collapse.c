@@ -71,11 +71,8 @@ open_greedy(const struct facet_bvh2_node *nodes, uint32_t root, unsigned width, 
 
 /* A leaf of several items as one leaf for each. The slots behind it, which no node uses, are
  * enough: 2n - 2 for n items. */
-static unsigned open_leaf(struct facet_bvh2_node *nodes,
-                          const struct facet_bvh_item *items,
-                          uint32_t leaf,
-                          uint32_t *slot,
-                          bool *as_leaf)
+static unsigned
+open_leaf(struct facet_bvh2_node *nodes, uint32_t leaf, uint32_t *slot, bool *as_leaf)
 {
     const uint32_t first = facet_bvh2_first(&nodes[leaf]);
     const uint32_t count = nodes[leaf].child1;
@@ -83,8 +80,6 @@ static unsigned open_leaf(struct facet_bvh2_node *nodes,
     for (uint32_t i = 0; i < count; i++) {
         struct facet_bvh2_node *one = &nodes[leaf + 1 + i];
 
-        memcpy(one->lo, items[first + i].lo, sizeof one->lo);
-        memcpy(one->hi, items[first + i].hi, sizeof one->hi);
         one->child0 = FACET_BVH2_LEAF | (first + i);
         one->child1 = 1;
         slot[i] = leaf + 1 + i;
@@ -95,7 +90,6 @@ static unsigned open_leaf(struct facet_bvh2_node *nodes,
 
 /* The slots that the plan gives to a node of its own. */
 static unsigned open_planned(struct facet_bvh2_node *nodes,
-                             const struct facet_bvh_item *items,
                              const struct plan *plans,
                              uint32_t root,
                              unsigned width,
@@ -114,7 +108,7 @@ static unsigned open_planned(struct facet_bvh2_node *nodes,
         return 1;
     }
     if (facet_bvh2_is_leaf(&nodes[root])) {
-        return open_leaf(nodes, items, root, slot, as_leaf);
+        return open_leaf(nodes, root, slot, as_leaf);
     }
     stack[depth].node = nodes[root].child1;
     stack[depth++].slots = width - plans[root].left[7];
@@ -132,7 +126,7 @@ static unsigned open_planned(struct facet_bvh2_node *nodes,
             slot[count] = node;
             as_leaf[count++] = plan->left[0] == 1;
         } else if (facet_bvh2_is_leaf(&nodes[node])) {
-            count += open_leaf(nodes, items, node, slot + count, as_leaf + count);
+            count += open_leaf(nodes, node, slot + count, as_leaf + count);
         } else {
             stack[depth].node = nodes[node].child1;
             stack[depth++].slots = slots - plan->left[slots - 1];
@@ -149,7 +143,6 @@ static unsigned open_planned(struct facet_bvh2_node *nodes,
 
 struct opening {
     struct facet_bvh2_node *nodes;
-    const struct facet_bvh_item *items;
     const struct plan *plans; /* NULL: greedy */
     unsigned width;
     struct facet_wide *wide;
@@ -182,7 +175,7 @@ static void open_node(const struct opening *o, struct facet_wide_node *wide)
     unsigned count;
 
     if (o->plans != NULL) {
-        count = open_planned(o->nodes, o->items, o->plans, root, o->width, slot, as_leaf);
+        count = open_planned(o->nodes, o->plans, root, o->width, slot, as_leaf);
     } else {
         count = open_greedy(o->nodes, root, o->width, slot);
         for (unsigned i = 0; i < count; i++) {
@@ -282,15 +275,13 @@ static bool open_levels(struct opening *o, facet_pool *pool)
 }
 
 static enum facet_status open_all(struct facet_bvh2 *tree,
-                                  const struct facet_bvh_item *items,
                                   const struct plan *plans,
                                   unsigned width,
                                   facet_pool *pool,
                                   struct facet_wide *out,
                                   struct facet_error *err)
 {
-    struct opening o = {
-        .nodes = tree->nodes, .items = items, .plans = plans, .width = width, .wide = out};
+    struct opening o = {.nodes = tree->nodes, .plans = plans, .width = width, .wide = out};
 
     if (open_levels(&o, pool)) {
         return FACET_OK;
@@ -306,7 +297,7 @@ enum facet_status facet_bvh_collapse_greedy(struct facet_bvh2 *tree,
                                             struct facet_error *err)
 {
     *out = (struct facet_wide){0};
-    return open_all(tree, NULL, NULL, width, pool, out, err);
+    return open_all(tree, NULL, width, pool, out, err);
 }
 
 /* ---- plans ---- */
@@ -377,7 +368,6 @@ static void plan_inner(struct plan *plan,
 
 struct planning {
     const struct facet_bvh2 *tree;
-    const struct facet_bvh_item *items;
     const struct facet_leaf_cost *cost;
     unsigned width;
     double scale; /* 1 / area of the root */
@@ -424,17 +414,18 @@ static float leaf_cost(const struct facet_leaf_cost *cost, float area, uint32_t 
 static void plan_leaf(const struct planning *p, uint32_t leaf, float area, struct costs *to)
 {
     const struct facet_bvh2_node *node = &p->tree->nodes[leaf];
-    const struct facet_bvh_item *items = &p->items[facet_bvh2_first(node)];
-    const uint32_t count = node->child1;
+    const struct facet_bvh2_node *box = node->child1 > 1 ? node + 1 : node;
+    const uint32_t first = facet_bvh2_first(node), count = node->child1;
     struct plan *plan = &p->plans[leaf];
     float apart = 0.0f, together;
 
     to->weight = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const double own = facet_bvh_box_area(items[i].lo, items[i].hi) * p->scale;
+        const double own = facet_bvh_box_area(box[i].lo, box[i].hi) * p->scale;
+        const uint32_t weight = p->cost->weights != NULL ? p->cost->weights[first + i] : 1;
 
-        apart += leaf_cost(p->cost, (float)own, items[i].weight);
-        to->weight += items[i].weight;
+        apart += leaf_cost(p->cost, (float)own, weight);
+        to->weight += weight;
     }
     together = to->weight <= p->cost->max_weight || count == 1
                    ? leaf_cost(p->cost, area, to->weight)
@@ -594,7 +585,6 @@ static bool make_plans(struct planning *p, facet_pool *pool)
 }
 
 enum facet_status facet_bvh_collapse_optimal(struct facet_bvh2 *tree,
-                                             const struct facet_bvh_item *items,
                                              const struct facet_leaf_cost *cost,
                                              unsigned width,
                                              facet_pool *pool,
@@ -603,7 +593,6 @@ enum facet_status facet_bvh_collapse_optimal(struct facet_bvh2 *tree,
 {
     const double root_area = node_area(&tree->nodes[0]);
     struct planning p = {.tree = tree,
-                         .items = items,
                          .cost = cost,
                          .width = width,
                          .scale = root_area > 0.0 ? 1.0 / root_area : 0.0};
@@ -612,7 +601,7 @@ enum facet_status facet_bvh_collapse_optimal(struct facet_bvh2 *tree,
     *out = (struct facet_wide){0};
     p.plans = facet_large_alloc((size_t)tree->node_slots * sizeof *p.plans);
     if (p.plans != NULL && make_plans(&p, pool)) {
-        status = open_all(tree, items, p.plans, width, pool, out, err);
+        status = open_all(tree, p.plans, width, pool, out, err);
     } else {
         status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the nodes of the BVH");
     }

@@ -44,13 +44,12 @@ enum facet_status facet_bvh_collapse_greedy(struct facet_bvh2 *tree,
 struct facet_leaf_cost {
     float leaf, test;
     uint32_t units, max_weight;
+    const uint8_t *weights; /* of the items; NULL: each weighs 1 */
 };
 
 /* Nodes and items of the tree must be in depth-first order, as the builders leave them. A leaf of
- * several items (`width` at most) may become as many leaves: their boxes go to the unused slots
- * behind it. */
+ * several items (`width` at most) may become as many leaves: the slots behind it are then nodes. */
 enum facet_status facet_bvh_collapse_optimal(struct facet_bvh2 *tree,
-                                             const struct facet_bvh_item *items,
                                              const struct facet_leaf_cost *cost,
                                              unsigned width,
                                              facet_pool *pool,

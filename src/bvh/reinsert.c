@@ -17,7 +17,8 @@
 #define SEARCH_GRAIN 512
 #define LINK_GRAIN 16384
 #define SEARCH_STACK 128
-#define SEARCH_NODES 256 /* most nodes that one search looks at */
+#define MANY (UINT32_C(1) << 20) /* items that are worth being economical with */
+#define SEARCH_NODES 256         /* most nodes that one search looks at */
 
 struct move {
     float gain;
@@ -273,12 +274,14 @@ struct part {
 
 struct order {
     struct work *work;
-    const struct facet_bvh_item *from;
-    struct facet_bvh2_node *nodes;
-    struct facet_bvh_item *items;
     uint32_t *number; /* of every node, the new one */
+    uint32_t *place;  /* of every item */
     struct part parts[1u << CUT_DEPTH];
     uint32_t part_count;
+    /* where they go, or NULL: in place */
+    struct facet_bvh2_node *nodes;
+    struct facet_bvh_item *items;
+    const struct facet_bvh_item *from;
 };
 
 /* From left to right. */
@@ -322,21 +325,6 @@ static void count_parts(void *context, size_t begin, size_t end)
     }
 }
 
-/* A right child writes its number into its parent, a left one directly follows it. */
-static struct facet_bvh2_node *put_node(struct order *to, uint32_t old, uint32_t number)
-{
-    const struct work *w = to->work;
-    struct facet_bvh2_node *node = &to->nodes[number];
-
-    *node = w->nodes[old];
-    node->child0 = facet_bvh2_is_leaf(node) ? node->child0 : number + 1;
-    to->number[old] = number;
-    if (old != 0 && w->nodes[w->parent[old]].child1 == old) {
-        to->nodes[to->number[w->parent[old]]].child1 = number;
-    }
-    return node;
-}
-
 /* The nodes above the parts, and where the parts go. */
 static void put_above(struct order *to, uint32_t node, struct part *next)
 {
@@ -351,7 +339,7 @@ static void put_above(struct order *to, uint32_t node, struct part *next)
         to->part_count++;
         return;
     }
-    (void)put_node(to, node, next->node++);
+    to->number[node] = next->node++;
     put_above(to, n->child0, next);
     put_above(to, n->child1, next);
 }
@@ -365,14 +353,65 @@ static void put_parts(void *context, size_t begin, size_t end)
         uint32_t node = part->root, number = part->node, item = part->item;
 
         do {
-            struct facet_bvh2_node *put = put_node(to, node, number++);
+            const struct facet_bvh2_node *n = &to->work->nodes[node];
 
-            if (facet_bvh2_is_leaf(put)) {
-                to->items[item] = to->from[facet_bvh2_first(put)];
-                put->child0 = FACET_BVH2_LEAF | item++;
+            to->number[node] = number++;
+            if (facet_bvh2_is_leaf(n)) {
+                to->place[facet_bvh2_first(n)] = item++;
             }
             node = next_node(to->work, node, part->root);
         } while (node != part->root);
+    }
+}
+
+static void rename_nodes(void *context, size_t begin, size_t end)
+{
+    const struct order *to = context;
+
+    for (size_t i = begin; i < end; i++) {
+        struct facet_bvh2_node *node = &to->work->nodes[i];
+
+        if (facet_bvh2_is_leaf(node)) {
+            node->child0 = FACET_BVH2_LEAF | to->place[facet_bvh2_first(node)];
+        } else {
+            node->child0 = to->number[node->child0];
+            node->child1 = to->number[node->child1];
+        }
+        if (to->nodes != NULL) {
+            to->nodes[to->number[i]] = *node;
+        }
+    }
+}
+
+static void copy_items(void *context, size_t begin, size_t end)
+{
+    const struct order *to = context;
+
+    for (size_t i = begin; i < end; i++) {
+        to->items[to->place[i]] = to->from[i];
+    }
+}
+
+/* Nodes and items are alike in size: one function moves both, along the cycles of the order. */
+enum { MOVED = 32 };
+_Static_assert(sizeof(struct facet_bvh2_node) == MOVED && sizeof(struct facet_bvh_item) == MOVED,
+               "see move_all");
+
+static void move_all(void *all, uint32_t *number, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        while (number[i] != i) {
+            const uint32_t to = number[i];
+            uint8_t *a = (uint8_t *)all + (size_t)i * MOVED,
+                    *b = (uint8_t *)all + (size_t)to * MOVED;
+            uint8_t moved[MOVED];
+
+            memcpy(moved, b, MOVED);
+            memcpy(b, a, MOVED);
+            memcpy(a, moved, MOVED);
+            number[i] = number[to];
+            number[to] = to;
+        }
     }
 }
 
@@ -387,6 +426,7 @@ static void depth_first(struct order *to, facet_pool *pool)
     to->part_count = 0;
     put_above(to, 0, &next);
     facet_pool_for(pool, parts, 1, put_parts, to);
+    facet_pool_for(pool, to->work->count, LINK_GRAIN, rename_nodes, to);
 }
 
 static void link_parents(void *context, size_t begin, size_t end)
@@ -401,16 +441,43 @@ static void link_parents(void *context, size_t begin, size_t end)
     }
 }
 
-struct copy {
-    struct facet_bvh_item *to;
-    const struct facet_bvh_item *from;
-};
-
-static void copy_items(void *context, size_t begin, size_t end)
+/* The tree and its items in depth-first order. The many of a large tree move in place: on one
+ * thread and along random ways, but memory is what they are short of. */
+static bool
+put_in_order(struct work *w, struct facet_bvh_item *items, uint32_t count, facet_pool *pool)
 {
-    const struct copy *copy = context;
+    struct order *to = calloc(1, sizeof *to);
+    bool good = to != NULL;
 
-    memcpy(copy->to + begin, copy->from + begin, (end - begin) * sizeof *copy->to);
+    if (!good) {
+        return false;
+    }
+    *to = (struct order){.work = w, .from = items, .number = w->touched};
+    to->place = facet_large_alloc((size_t)count * sizeof *to->place);
+    good = to->place != NULL;
+    if (good && count <= MANY) {
+        to->nodes = facet_large_alloc((size_t)w->count * sizeof *to->nodes);
+        to->items = facet_large_alloc((size_t)count * sizeof *to->items);
+        good = to->nodes != NULL && to->items != NULL;
+    }
+    if (good) {
+        depth_first(to, pool);
+    }
+    if (good && to->nodes != NULL) {
+        facet_pool_for(pool, count, LINK_GRAIN, copy_items, to);
+        memcpy(items, to->items, (size_t)count * sizeof *items);
+        free(w->nodes);
+        w->nodes = to->nodes;
+    } else if (good) {
+        move_all(w->nodes, to->number, w->count);
+        move_all(items, to->place, count);
+    } else {
+        free(to->nodes);
+    }
+    free(to->items);
+    free(to->place);
+    free(to);
+    return good;
 }
 
 enum facet_status facet_bvh2_improve(struct facet_bvh2 *tree,
@@ -420,45 +487,29 @@ enum facet_status facet_bvh2_improve(struct facet_bvh2 *tree,
                                      struct facet_error *err)
 {
     struct work w = {.nodes = tree->nodes, .count = tree->node_slots};
-    struct order *to = calloc(1, sizeof *to);
-    bool good = to != NULL;
+    bool good;
 
     if (count < 4) {
-        free(to);
         return FACET_OK;
     }
     w.parent = facet_large_alloc(w.count * sizeof *w.parent);
     w.touched = calloc(w.count, sizeof *w.touched);
     w.moves = facet_large_alloc(((size_t)w.count / ROUNDS + 1) * sizeof *w.moves);
     w.wanted = malloc(((size_t)w.count / ROUNDS / SEARCH_GRAIN + 1) * sizeof *w.wanted);
-    if (good) {
-        *to = (struct order){.work = &w, .from = items, .number = w.touched};
-        to->nodes = facet_large_alloc((size_t)w.count * sizeof *to->nodes);
-        to->items = facet_large_alloc((size_t)count * sizeof *to->items);
-        good = w.parent != NULL && w.touched != NULL && w.moves != NULL && w.wanted != NULL &&
-               to->nodes != NULL && to->items != NULL;
-    }
+    good = w.parent != NULL && w.touched != NULL && w.moves != NULL && w.wanted != NULL;
     if (good) {
         w.parent[0] = 0;
         facet_pool_for(pool, w.count, LINK_GRAIN, link_parents, &w);
         for (w.round = 0; w.round < ROUNDS; w.round++) {
             run_round(&w, pool);
         }
-        depth_first(to, pool);
-        facet_pool_for(pool, count, LINK_GRAIN, copy_items, &(struct copy){items, to->items});
-        free(tree->nodes);
-        tree->nodes = to->nodes;
-        to->nodes = NULL;
     }
-    free(w.parent);
-    free(w.touched);
     free(w.moves);
     free(w.wanted);
-    if (to != NULL) {
-        free(to->nodes);
-        free(to->items);
-    }
-    free(to);
+    good = good && put_in_order(&w, items, count, pool);
+    tree->nodes = w.nodes;
+    free(w.parent);
+    free(w.touched);
     return good ? FACET_OK
                 : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory to improve %u items", count);
 }

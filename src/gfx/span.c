@@ -145,6 +145,12 @@ static bool has_avx2(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
+
+static bool has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq");
+}
 #endif
 
 /* ---- RGBA8 ---- */
@@ -159,7 +165,7 @@ static void rgba8(struct call *call, unsigned count)
     const struct facet_gfx_texture *texture = call->texture;
     facet_gfx_span_kernel *kernel = facet_gfx_span_portable;
     uint32_t *const *out = call->out;
-    const struct facet_gfx_span_job job = {
+    struct facet_gfx_span_job job = {
         .texels = call->texels,
         .pitch = texture->pitch,
         .width = (int32_t)texture->width,
@@ -173,6 +179,7 @@ static void rgba8(struct call *call, unsigned count)
 #if defined(__x86_64__)
     if (has_avx2() && facet_gfx_span_bytes(texture) <= INT32_MAX) {
         kernel = facet_gfx_span_avx2;
+        job.wide = has_avx512();
     }
 #endif
     FACET_FAST_WAY(GFX_SPAN);

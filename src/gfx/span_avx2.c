@@ -7,7 +7,6 @@
 #include "base/float.h"
 #include "gfx/sample.h"
 #include "num/format.h"
-#include "num/srgb.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -164,158 +163,6 @@ INLINE __m256 unorm(__m256i bytes)
 INLINE __m256 lerp(__m256 p, __m256 q, __m256 weight)
 {
     return _mm256_fmadd_ps(weight, _mm256_sub_ps(q, p), p);
-}
-
-/* ---- sRGB ----
- *
- * (w / 1.055)^2.4, w = x + 0.055, is v (1 + t)^2.4 with t = w r - 1, where r and v belong to one of
- * eight intervals of w: [1, 1.5) and [1.5, 2) times 1/8, 1/4 and 1/2, from 1.5 / 16 to 1/8, and
- * from 1 on. The last three of the bits above the 22nd of w as a float tell them apart. |t| is at
- * most 0.2, and the polynomial is off by less than 2^-38. */
-static const struct {
-    double r[8], v[8];
-} intervals = {
-    {0x1.999999999999ap+2,
-     0x1.2492492492492p+2,
-     0x1.999999999999ap+1,
-     0x1.2492492492492p+1,
-     0x1.999999999999ap+0,
-     0x1.2492492492492p+0,
-     0x1.999999999999ap-1,
-     0x1.2492492492492p+3},
-    {0x1.4ed20effdabe0p-7,
-     0x1.776551ba12afap-6,
-     0x1.b9cc60dd3f72fp-5,
-     0x1.ef5673736f555p-4,
-     0x1.237a6c077cd80p-2,
-     0x1.46cd0ebf0c6d5p-1,
-     0x1.809b991d5b81ep+0,
-     0x1.1c7f2e4a58f80p-8},
-};
-
-/* Of eight binary64 numbers those with these indices, four by four. Their halves are looked up, and
- * an index of the second and third pair change places because unpacking works on 128 bits. */
-INLINE void look_up(const double table[8], __m256i at, __m256d out[2])
-{
-    const __m256 one = _mm256_loadu_ps((const float *)(const void *)table);
-    const __m256 two = _mm256_loadu_ps((const float *)(const void *)(table + 4));
-    __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(one, two, _MM_SHUFFLE(2, 0, 2, 0)));
-    __m256i high = _mm256_castps_si256(_mm256_shuffle_ps(one, two, _MM_SHUFFLE(3, 1, 3, 1)));
-
-    low = _mm256_permutevar8x32_epi32(_mm256_permute4x64_epi64(low, _MM_SHUFFLE(3, 1, 2, 0)), at);
-    high = _mm256_permutevar8x32_epi32(_mm256_permute4x64_epi64(high, _MM_SHUFFLE(3, 1, 2, 0)), at);
-    out[0] = _mm256_castsi256_pd(_mm256_unpacklo_epi32(low, high));
-    out[1] = _mm256_castsi256_pd(_mm256_unpackhi_epi32(low, high));
-}
-
-/* (1 + t)^2.4, highest power first. */
-#define POWERS(POWER)                                                                              \
-    POWER(0x1.4477852cc3abcp-9)                                                                    \
-    POWER(-0x1.313dbd8d48db7p-8)                                                                   \
-    POWER(0x1.603e2d14de770p-7)                                                                    \
-    POWER(-0x1.134058298e5d8p-5)                                                                   \
-    POWER(0x1.cac086aa524dbp-3)                                                                    \
-    POWER(0x1.ae147ae18240ep+0)                                                                    \
-    POWER(0x1.3333333306fbfp+1)                                                                    \
-    POWER(0x1.0000000000000p+0)
-#define HIGHEST_POWER -0x1.76eff3cbfd8f9p-10
-
-/* 2^-38 of a number is at most 2^15 of its last places, of which 29 are rounded away, to either
- * side of a tie; in units of 2^-3 of them. */
-enum { NEAR_TIE = 1 << (16 + 3) };
-
-/* t and v of eight numbers. */
-INLINE void split(__m256 x, __m256d t[2], __m256d v[2])
-{
-    const __m256d one = _mm256_set1_pd(1), shift = _mm256_set1_pd(0.055);
-    __m256 w = _mm256_add_ps(x, _mm256_set1_ps(0.055f));
-    __m256i at = _mm256_srli_epi32(_mm256_castps_si256(w), 22);
-    __m256d r[2];
-
-    at = _mm256_permute4x64_epi64(at, _MM_SHUFFLE(3, 1, 2, 0));
-    look_up(intervals.r, at, r);
-    look_up(intervals.v, at, v);
-    t[0] = _mm256_cvtps_pd(_mm256_castps256_ps128(x));
-    t[1] = _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1));
-    t[0] = _mm256_fmsub_pd(_mm256_add_pd(t[0], shift), r[0], one);
-    t[1] = _mm256_fmsub_pd(_mm256_add_pd(t[1], shift), r[1], one);
-}
-
-/* facet_srgb_float for eight numbers from 0 to 1, of which z is the curve. rest: what rounding took
- * away, so that a tie is INT32_MIN; of the numbers 0 1 4 5 2 3 6 7. */
-INLINE __m256 to_linear(__m256 x, const __m256d z[2], __m256i *rest)
-{
-    const __m256 line_high = _mm256_set1_ps(0x1.3d072ap-4f); /* 25 / 323 as two floats */
-    const __m256 line_low = _mm256_set1_ps((float)(25.0 / 323 - 0x1.3d072ap-4));
-    __m256 on_line = _mm256_cmp_ps(x, _mm256_set1_ps(0x1.4b5dccp-5f), _CMP_LE_OQ);
-    __m256 line = _mm256_fmadd_ps(x, line_high, _mm256_mul_ps(x, line_low));
-    __m256 curve = _mm256_set_m128(_mm256_cvtpd_ps(z[1]), _mm256_cvtpd_ps(z[0]));
-
-    *rest = _mm256_slli_epi32(_mm256_castps_si256(_mm256_shuffle_ps(_mm256_castpd_ps(z[0]),
-                                                                    _mm256_castpd_ps(z[1]),
-                                                                    _MM_SHUFFLE(2, 0, 2, 0))),
-                              3);
-    return _mm256_blendv_ps(curve, line, on_line);
-}
-
-/* Of eight numbers those that are too near to a tie, one by one; `near` is in the order of `rest`.
- */
-TARGET __attribute__((noinline)) static void linear_by_one(float *at, __m256 before, __m256i near)
-{
-    unsigned open;
-    float x[8];
-
-    near = _mm256_permute4x64_epi64(near, _MM_SHUFFLE(3, 1, 2, 0));
-    open = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(near));
-    _mm256_storeu_ps(x, before);
-    for (; open != 0; open &= open - 1) {
-        const unsigned i = (unsigned)__builtin_ctz(open);
-
-        at[i] = facet_srgb_float(x[i]);
-    }
-}
-
-/* Of `count` colours the first three components, made linear. The six polynomials of eight colours
- * go along side by side: one alone is a chain of operations that wait for each other. */
-TARGET static void make_linear(uint32_t *const out[4], unsigned count)
-{
-    const __m256i reach = _mm256_set1_epi32(NEAR_TIE / 2);
-    const __m256i end = _mm256_set1_epi32((int32_t)(UINT32_C(0x80000000) + NEAR_TIE));
-
-    for (unsigned k = 0; k < count; k += 8) {
-        __m256d t[6], v[6], z[6];
-        __m256 before[3];
-        __m256i rest[3], least;
-
-        for (unsigned c = 0; c < 3; c++) {
-            split(_mm256_loadu_ps((float *)out[c] + k), t + (size_t)2 * c, v + (size_t)2 * c);
-        }
-        z[0] = z[1] = z[2] = z[3] = z[4] = z[5] = _mm256_set1_pd(HIGHEST_POWER);
-#define POWER(a)                                                                                   \
-    z[0] = _mm256_fmadd_pd(z[0], t[0], _mm256_set1_pd(a));                                         \
-    z[1] = _mm256_fmadd_pd(z[1], t[1], _mm256_set1_pd(a));                                         \
-    z[2] = _mm256_fmadd_pd(z[2], t[2], _mm256_set1_pd(a));                                         \
-    z[3] = _mm256_fmadd_pd(z[3], t[3], _mm256_set1_pd(a));                                         \
-    z[4] = _mm256_fmadd_pd(z[4], t[4], _mm256_set1_pd(a));                                         \
-    z[5] = _mm256_fmadd_pd(z[5], t[5], _mm256_set1_pd(a));
-        POWERS(POWER)
-#undef POWER
-        for (unsigned c = 0; c < 6; c++) {
-            z[c] = _mm256_mul_pd(z[c], v[c]);
-        }
-        for (unsigned c = 0; c < 3; c++) {
-            before[c] = _mm256_loadu_ps((float *)out[c] + k);
-            _mm256_storeu_ps((float *)out[c] + k,
-                             to_linear(before[c], z + (size_t)2 * c, &rest[c]));
-            rest[c] = _mm256_add_epi32(rest[c], reach);
-        }
-        least = _mm256_min_epi32(_mm256_min_epi32(rest[0], rest[1]), rest[2]);
-        if (_mm256_movemask_epi8(_mm256_cmpgt_epi32(end, least)) != 0) {
-            for (unsigned c = 0; c < 3; c++) {
-                linear_by_one((float *)out[c] + k, before[c], _mm256_cmpgt_epi32(end, rest[c]));
-            }
-        }
-    }
 }
 
 /* ---- texels ---- */
@@ -564,7 +411,7 @@ TARGET static uint64_t eights(const struct facet_gfx_span_job *job,
         }
     }
     if (job->srgb) {
-        make_linear(out, count);
+        (job->wide ? facet_gfx_linear_avx512 : facet_gfx_linear_avx2)(out, count);
     }
     return plan.left;
 }

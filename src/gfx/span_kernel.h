@@ -16,6 +16,7 @@ struct facet_gfx_span_job {
     int32_t width, height;
     unsigned wrap;           /* enum facet_gfx_wrap */
     bool srgb;               /* the step of 6.6 */
+    bool wide;               /* the host has AVX-512 F, VL and DQ */
     double scale_u, scale_v; /* coordinate to 1/65536 texel: exact in binary64 */
 };
 
@@ -37,6 +38,13 @@ facet_gfx_span_kernel facet_gfx_span_portable;
 #if defined(__x86_64__)
 /* Needs AVX2 and FMA, and textures below 2^31 bytes. */
 facet_gfx_span_kernel facet_gfx_span_avx2;
+
+/* Of `count` colours, a multiple of eight, the first three components, from 0 to 1, as
+ * facet_srgb_float makes them linear. */
+typedef void facet_gfx_linear(uint32_t *const out[4], unsigned count);
+
+facet_gfx_linear facet_gfx_linear_avx2;   /* needs AVX2 and FMA */
+facet_gfx_linear facet_gfx_linear_avx512; /* needs AVX-512 F, VL and DQ too */
 #endif
 
 #endif

@@ -21,7 +21,8 @@
 enum { FAST_UNIT = 64, FAST_MAX_RANGE = 64, FAST_MAX_NODE_PAIRS = 255 };
 
 enum fast_kind {
-    FAST_BOX,
+    FAST_BOX,       /* a plain box; no child can be entered before it, by rays of any octant */
+    FAST_LOOSE_BOX, /* a plain box for which fast_box.inside has to be looked at */
     FAST_INSTANCE,
     FAST_NONE, /* a node that cannot be fetched: one step, no effect; unit 1: it counts as a box */
     FAST_RETURN,   /* leave the instance */
@@ -35,6 +36,12 @@ static inline enum fast_kind fast_kind_of(uint32_t link)
     return (enum fast_kind)(link & 7);
 }
 
+/* A plain box of either kind. */
+static inline bool fast_is_plain(uint32_t link)
+{
+    return (link & 6) == 0;
+}
+
 static inline uint32_t fast_link(enum fast_kind kind, uint32_t unit)
 {
     return unit << 3 | (uint32_t)kind;
@@ -44,7 +51,7 @@ struct fast_box {
     _Alignas(64) float plane[3][2][8]; /* per axis lo and hi of the children; empty slots: lo =
                                           +inf, hi = -inf, missed by every ray without NaN */
     uint32_t link[8];                  /* a range: the number of its first pair, see groups */
-    uint32_t groups;                   /* unit of the first group */
+    uint32_t groups;                   /* unit of the first group; 0: the ranges are not decoded */
     uint32_t attention;                /* promises and FAST_... bits */
     uint16_t promises;                 /* bit n: some used child has cull_flags n */
     uint8_t used;                      /* children that can be hit */
@@ -120,6 +127,7 @@ struct facet_gfx12_tracer {
     uint8_t stack;
     uint8_t *arena; /* NULL: reference loop */
     uint64_t bytes;
+    uint64_t room; /* reserved for the arena */
     uint32_t root_link;
     uint32_t door;              /* link of the only instance where rays may start below it, or 0 */
     struct fast_box door_boxes; /* that such rays must hit, all of them */
@@ -148,6 +156,7 @@ fast_group(const struct facet_gfx12_tracer *tracer, const struct fast_box *box, 
  * only the reference loop handles. */
 enum facet_status facet_gfx12_fast_decode(struct facet_gfx12_tracer *tracer,
                                           uint64_t max_bytes,
+                                          uint64_t wish_bytes,
                                           struct facet_error *err);
 
 /* ---- one ray ---- */
@@ -228,6 +237,8 @@ facet_gfx12_fast_many facet_gfx12_fast_many_portable;
 #if defined(__x86_64__)
 facet_gfx12_fast_one facet_gfx12_fast_one_avx2;
 facet_gfx12_fast_many facet_gfx12_fast_many_avx2;
+facet_gfx12_fast_one facet_gfx12_fast_one_avx512;
+facet_gfx12_fast_many facet_gfx12_fast_many_avx512;
 #endif
 
 #endif

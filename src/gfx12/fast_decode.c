@@ -17,6 +17,8 @@
 #include <stdlib.h>
 
 #define NO_NODE UINT32_MAX
+#define MOST_UNITS (UINT64_C(1) << 29) /* that a link can name */
+#define MOST_GROUP_BYTES (FAST_MAX_NODE_PAIRS * sizeof(struct fast_group)) /* of a box */
 
 struct found {
     uint64_t address, base;
@@ -40,8 +42,11 @@ struct decoder {
     uint32_t pending_count;
     size_t pending_capacity;
     uint8_t *arena;
+    uint64_t room; /* its bytes, reserved */
     uint64_t units;
-    size_t unit_capacity;
+    uint64_t wish;     /* bytes of all this; 0: as many as there are */
+    bool frugal;       /* boxes first, then as many groups as the wish allows */
+    bool over_wish;    /* it would not have been enough: to be done again, frugally */
     uint16_t promises; /* of all boxes */
     bool odd;
     bool broken; /* something that a ray may meet cannot be fetched */
@@ -117,6 +122,34 @@ static uint32_t find(struct decoder *d, const struct found *node)
     return d->count++;
 }
 
+/* Address space for the decoded nodes, which are seldom more than four times the image. */
+static bool grow_arena(struct decoder *d, uint64_t need)
+{
+    const uint64_t guess = 6 * d->unit->image_size + FACET_LARGE_PAGE;
+    const uint64_t room = need > guess ? 2 * need : guess;
+    uint8_t *arena = facet_reserve(room);
+
+    if (arena == NULL) {
+        return false;
+    }
+    if (d->unit->image_size >= FACET_LARGE_PAGE) {
+        facet_large_wish(arena, (size_t)room);
+    }
+    if (d->arena != NULL) {
+        memcpy(arena, d->arena, (size_t)(d->units * FAST_UNIT));
+        facet_unreserve(d->arena, d->room);
+    }
+    d->arena = arena;
+    d->room = room;
+    return true;
+}
+
+/* Bytes so far. */
+static uint64_t used(const struct decoder *d)
+{
+    return d->units * FAST_UNIT + d->count * (sizeof *d->nodes + 3 * sizeof *d->table);
+}
+
 /* Consecutive units, zeroed; 0 (which is never handed out) when there is no room. */
 static uint64_t allocate(struct decoder *d, uint64_t units)
 {
@@ -126,16 +159,19 @@ static uint64_t allocate(struct decoder *d, uint64_t units)
         d->odd = true;
         return 0;
     }
-    if (!facet_array_fit(&d->arena, &d->unit_capacity, first + units, FAST_UNIT)) {
+    if (d->wish != 0 && !d->frugal && used(d) + units * FAST_UNIT > d->wish) {
+        d->over_wish = true;
+        return 0;
+    }
+    if ((first + units) * FAST_UNIT > d->room && !grow_arena(d, (first + units) * FAST_UNIT)) {
         d->failed = true;
         return 0;
     }
-    memset(d->arena + first * FAST_UNIT, 0, units * FAST_UNIT);
     d->units += units;
     return first;
 }
 
-/* Records are written through local copies: the buffer moves and has no alignment of its own. */
+/* Records are written through local copies: the arena may move. */
 static void put(struct decoder *d, uint64_t unit, const void *record, size_t size)
 {
     memcpy(d->arena + unit * FAST_UNIT, record, size);
@@ -301,8 +337,9 @@ static void fill_children(struct fast_box *box,
     }
 }
 
-/* The ranges of a box, slot by slot; false when one does not fit. */
-static bool decode_ranges(struct decoder *d, uint64_t base, struct fast_box *box)
+/* The ranges of a box, slot by slot; false when one does not fit. Without `groups` the image keeps
+ * them. */
+static bool decode_ranges(struct decoder *d, uint64_t base, bool groups, struct fast_box *box)
 {
     struct decoded_pair pairs[FAST_MAX_NODE_PAIRS];
     uint64_t group_units = sizeof(struct fast_group) / FAST_UNIT;
@@ -331,7 +368,9 @@ static bool decode_ranges(struct decoder *d, uint64_t base, struct fast_box *box
             }
         }
     }
-    if (count > 0) {
+    if (!groups) {
+        box->dull = box->ranges;
+    } else if (count > 0) {
         box->groups =
             (uint32_t)allocate(d, (count + FAST_GROUP_PAIRS - 1) / FAST_GROUP_PAIRS * group_units);
     }
@@ -382,7 +421,7 @@ static void decode_box(struct decoder *d, uint32_t number)
             d->odd = true; /* sorted like a primitive, but none */
         }
     }
-    if (d->odd || !decode_ranges(d, base, &box)) {
+    if (d->odd || !decode_ranges(d, base, !d->frugal, &box)) {
         d->odd = true;
         return;
     }
@@ -509,7 +548,7 @@ find_door(const struct decoder *d, const uint8_t *arena, uint32_t root, struct f
     instance = (const struct fast_instance *)(arena + (size_t)(link >> 3) * FAST_UNIT);
     if (!instance->identity || instance->box.only == 0 ||
         (instance->box.attention & FAST_SPECIAL) != 0 ||
-        fast_kind_of(instance->box.link[instance->box.only - 1]) != FAST_BOX) {
+        !fast_is_plain(instance->box.link[instance->box.only - 1])) {
         return 0;
     }
     for (unsigned i = 0; i < 48; i++) { /* all slots have one of the two */
@@ -522,16 +561,45 @@ find_door(const struct decoder *d, const uint8_t *arena, uint32_t root, struct f
     return link;
 }
 
-/* Copies the records to aligned memory on large pages, with real links. */
-static bool finish(struct decoder *d, struct facet_gfx12_tracer *tracer)
+/* Links to boxes that `inside` does not hold for in every octant. */
+static void mark_loose(const uint8_t *arena, struct fast_box *box)
 {
-    size_t bytes = d->units * FAST_UNIT;
-    uint8_t *arena = facet_large_alloc(bytes);
+    for (unsigned i = 0; i < 8; i++) {
+        const struct fast_box *child =
+            (const struct fast_box *)(arena + (size_t)(box->link[i] >> 3) * FAST_UNIT);
 
-    if (arena == NULL) {
-        return false;
+        if (((box->used & ~box->ranges) >> i & 1) != 0 && fast_kind_of(box->link[i]) == FAST_BOX &&
+            child->inside != 0xFF) {
+            box->link[i] = fast_link(FAST_LOOSE_BOX, box->link[i] >> 3);
+        }
     }
-    memcpy(arena, d->arena, bytes);
+}
+
+/* Groups for boxes that have none, in the order in which they were found, while there is room. */
+static void add_groups(struct decoder *d)
+{
+    for (uint32_t n = 0; n < d->count && !d->failed; n++) {
+        const struct found *node = &d->nodes[n];
+        struct fast_box box;
+
+        memcpy(&box, d->arena + (size_t)node->unit * FAST_UNIT, sizeof box);
+        if (node->kind != FAST_BOX || box.ranges == 0) {
+            continue;
+        }
+        if (used(d) + MOST_GROUP_BYTES > d->wish) {
+            break;
+        }
+        box.dull = 0;
+        (void)decode_ranges(d, node->base >> 3, true, &box); /* it went well before */
+        put(d, node->unit, &box, sizeof box);
+    }
+}
+
+/* The records get real links. */
+static void finish(struct decoder *d, struct facet_gfx12_tracer *tracer)
+{
+    uint8_t *arena = d->arena;
+
     /* A box stands first in both records. */
     for (uint32_t n = 0; n < d->count; n++) {
         struct fast_box *box = (struct fast_box *)(arena + (size_t)d->nodes[n].unit * FAST_UNIT);
@@ -559,10 +627,14 @@ static bool finish(struct decoder *d, struct facet_gfx12_tracer *tracer)
             }
         }
     }
+    for (uint32_t n = 0; n < d->count; n++) {
+        mark_loose(arena, (struct fast_box *)(arena + (size_t)d->nodes[n].unit * FAST_UNIT));
+    }
     tracer->door = find_door(d, arena, tracer->root_link, &tracer->door_boxes);
     tracer->arena = arena;
-    tracer->bytes = bytes;
-    return true;
+    tracer->bytes = d->units * FAST_UNIT;
+    tracer->room = d->room;
+    d->arena = NULL;
 }
 
 static void fill_tables(struct facet_gfx12_tracer *tracer)
@@ -592,45 +664,70 @@ static bool sorts_as_expected(const struct facet_gfx12_resource *r)
            r->sort_triangles_first != 0 && r->box_sorting_heuristic != 3;
 }
 
+static void free_decoder(struct decoder *d)
+{
+    free(d->nodes);
+    free(d->table);
+    free(d->pending);
+    facet_unreserve(d->arena, d->room);
+}
+
+/* All that can be reached; returns the link of the root. */
+static uint32_t decode_all(struct decoder *d, uint64_t base)
+{
+    const uint32_t root = link_to(d, base, d->root);
+
+    while (d->pending_count > 0 && !d->odd && !d->failed && !d->over_wish) {
+        uint32_t number = d->pending[--d->pending_count];
+
+        if (d->nodes[number].kind == FAST_BOX) {
+            decode_box(d, number);
+        } else {
+            decode_instance(d, number);
+        }
+    }
+    if (d->frugal && !d->odd && !d->failed) {
+        add_groups(d);
+    }
+    return root;
+}
+
 enum facet_status facet_gfx12_fast_decode(struct facet_gfx12_tracer *tracer,
                                           uint64_t max_bytes,
+                                          uint64_t wish_bytes,
                                           struct facet_error *err)
 {
-    struct decoder d = {
-        .unit = &tracer->unit, .root = tracer->root, .max_units = UINT64_C(1) << 29, .units = 1};
-    uint64_t base = facet_gfx12_base_make(tracer->address, 0);
+    const struct decoder fresh = {
+        .unit = &tracer->unit,
+        .root = tracer->root,
+        .max_units = max_bytes != 0 && max_bytes / FAST_UNIT < MOST_UNITS ? max_bytes / FAST_UNIT
+                                                                          : MOST_UNITS,
+        .units = 1,
+        .wish = wish_bytes,
+        .frugal = 3 * tracer->unit.image_size > wish_bytes && wish_bytes != 0};
+    const uint64_t base = facet_gfx12_base_make(tracer->address, 0);
+    struct decoder d = fresh;
     uint32_t root;
 
-    if (!sorts_as_expected(&tracer->unit.resource)) {
+    if (!sorts_as_expected(&tracer->unit.resource) ||
+        facet_gfx12_id_kind(tracer->root) == FACET_GFX12_KIND_PRIMITIVE) {
         return FACET_OK;
     }
-    if (max_bytes != 0 && max_bytes / FAST_UNIT < d.max_units) {
-        d.max_units = max_bytes / FAST_UNIT;
-    }
-    if (facet_gfx12_id_kind(tracer->root) == FACET_GFX12_KIND_PRIMITIVE) {
-        return FACET_OK;
-    }
-    root = link_to(&d, base, tracer->root);
-    while (d.pending_count > 0 && !d.odd && !d.failed) {
-        uint32_t number = d.pending[--d.pending_count];
-
-        if (d.nodes[number].kind == FAST_BOX) {
-            decode_box(&d, number);
-        } else {
-            decode_instance(&d, number);
-        }
+    root = decode_all(&d, base);
+    if (d.over_wish) {
+        free_decoder(&d);
+        d = fresh;
+        d.frugal = true;
+        root = decode_all(&d, base);
     }
     if (!d.odd && !d.failed && fast_kind_of(root) != FAST_NONE) {
         tracer->root_link = resolve(&d, root);
         tracer->promises = d.promises;
         tracer->broken = d.broken;
         fill_tables(tracer);
-        d.failed = !finish(&d, tracer);
+        finish(&d, tracer);
     }
-    free(d.nodes);
-    free(d.table);
-    free(d.pending);
-    free(d.arena);
+    free_decoder(&d);
     return d.failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the decoded nodes")
                     : FACET_OK;
 }

@@ -49,6 +49,41 @@ static void intersect(const struct facet_gfx12_tracer *tracer,
     facet_gfx12_intersect8(&tracer->unit, level->base, id, &state->ray, v);
 }
 
+/* A range that was left in the image: as the reference loop goes through it. */
+static enum fast_outcome plain_range(const struct facet_gfx12_tracer *tracer,
+                                     const struct fast_level *level,
+                                     const struct fast_box *box,
+                                     unsigned slot,
+                                     struct facet_gfx12_trace_state *state)
+{
+    uint32_t id = box->id[slot];
+
+    for (unsigned left = box->pairs[slot];; left--) {
+        uint32_t v[10];
+
+        if (state->steps_left == 0) {
+            return FAST_OUT_OF_STEPS;
+        }
+        state->steps_left--;
+        if (left == 0) { /* one more step, for what cannot be fetched */
+            return FAST_GO_ON;
+        }
+        state->stats->primitives++;
+        intersect(tracer, level, state, id, v);
+        facet_gfx12_trace_pair(state, id, v);
+        if (state->stop) {
+            return FAST_STOP;
+        }
+        if ((v[8] & 3) == 3) {
+            return FAST_GO_ON;
+        }
+        id = (v[8] & 3) == 0 ? facet_gfx12_id_next_pair(id) : (id & ~UINT32_C(0xF)) + 0x10;
+        if (id == FACET_GFX12_INVALID) {
+            return FAST_GO_ON;
+        }
+    }
+}
+
 static enum fast_outcome one_range(const struct facet_gfx12_tracer *tracer,
                                    const struct fast_level *level,
                                    const struct fast_box *box,
@@ -101,7 +136,10 @@ enum fast_outcome facet_gfx12_fast_ranges(const struct facet_gfx12_tracer *trace
         unsigned slot = order[i];
 
         if ((children->box->ranges >> slot & 1) != 0) {
-            outcome = one_range(tracer, level, children->box, children->box->link[slot], state);
+            outcome =
+                children->box->groups != 0
+                    ? one_range(tracer, level, children->box, children->box->link[slot], state)
+                    : plain_range(tracer, level, children->box, slot, state);
         }
     }
     return outcome;

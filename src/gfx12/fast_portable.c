@@ -155,6 +155,7 @@ static unsigned group_test(const struct fast_group *group,
                            float above,
                            float below,
                            bool gpurt,
+                           bool brief,
                            unsigned lanes,
                            struct group_hits *out,
                            unsigned *nan)
@@ -162,6 +163,7 @@ static unsigned group_test(const struct fast_group *group,
     const struct vec o = vec(level->origin), d = vec(level->direction);
     unsigned inside = 0;
 
+    (void)brief; /* no time to save here */
     for (; lanes != 0; lanes &= lanes - 1) {
         const unsigned k = (unsigned)__builtin_ctz(lanes);
         const struct vec v0 = lane(group->v0, k), e1 = lane(group->e1, k), e2 = lane(group->e2, k);

@@ -41,6 +41,9 @@ static const struct {
      FACET_GFX12_DS_BVH_STACK_PUSH8_POP2_RTN_B64_MATCH},
 };
 
+/* The hardware has it, the contract does not. */
+#define FOUR_WIDE "ds_bvh_stack_push4_pop1_rtn_b32"
+
 enum {
     OFFSET0 = FACET_GFX12_DS_BVH_STACK_PUSH8_POP1_RTN_B32_OFFSET0_LSB,
     OFFSET1 = FACET_GFX12_DS_BVH_STACK_PUSH8_POP1_RTN_B32_OFFSET1_LSB,
@@ -91,7 +94,7 @@ bool facet_gfx12_vimage_decode(const uint32_t words[3], struct facet_gfx12_vimag
         out->vaddr[g] = get(words, vaddr[g]);
     }
     facet_gfx12_vimage_encode(out, again);
-    if (memcmp(again, words, sizeof again) != 0 || out->rsrc % 4 != 0 || out->rsrc > 104 ||
+    if (memcmp(again, words, sizeof again) != 0 || out->rsrc % 4 != 0 || out->rsrc > 100 ||
         out->vdata > 246) {
         return false;
     }
@@ -213,8 +216,8 @@ static bool take_number(struct scanner *s, unsigned limit, const char *too_large
 /* "v9" or "v[3:5]" with exactly `count` registers. */
 static bool take_registers(struct scanner *s, char bank, unsigned count, uint8_t *first)
 {
-    unsigned limit = bank == 'v' ? 255 : 107;
-    const char *most = bank == 'v' ? "a register up to v255" : "a register up to s107";
+    unsigned limit = bank == 'v' ? 255 : 105; /* behind s105 is vcc (R-G12-119) */
+    const char *most = bank == 'v' ? "a register up to v255" : "a register up to s105";
     unsigned lo = 0, hi = 0;
     char what[48];
     const char *begin;
@@ -432,6 +435,12 @@ unsigned facet_gfx12_insn_parse(const char *text, uint32_t words[3], struct face
     struct facet_gfx12_insn in;
     const char *start = text + strspn(text, " \t\r\n");
 
+    if (strncasecmp(start, FOUR_WIDE, sizeof FOUR_WIDE - 1) == 0) {
+        struct scanner s = {.start = text, .at = start, .err = err};
+
+        (void)expected(&s, "a modelled instruction: " FOUR_WIDE " is none (R-G12-119)");
+        return 0;
+    }
     if (strncasecmp(start, "ds_", 3) == 0) {
         if (facet_gfx12_ds_parse(text, &in.ds, err) != FACET_OK) {
             return 0;

@@ -1,6 +1,7 @@
 /* See tracer.h: choosing the path, single rays, batches. */
 #include "gfx12/fast.h"
 
+#include "base/large.h"
 #include "base/ways.h"
 
 #include <stdatomic.h>
@@ -18,6 +19,24 @@ static bool host_has_avx2(void)
 #endif
 }
 
+static bool host_has_avx512(void)
+{
+#if defined(__x86_64__)
+    return host_has_avx2() && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512bw");
+#else
+    return false;
+#endif
+}
+
+static enum facet_gfx12_tracer_path fastest(void)
+{
+    return host_has_avx512() ? FACET_GFX12_PATH_AVX512
+           : host_has_avx2() ? FACET_GFX12_PATH_AVX2
+                             : FACET_GFX12_PATH_PORTABLE;
+}
+
 const char *facet_gfx12_tracer_path_name(enum facet_gfx12_tracer_path path)
 {
     switch (path) {
@@ -27,6 +46,8 @@ const char *facet_gfx12_tracer_path_name(enum facet_gfx12_tracer_path path)
         return "portable";
     case FACET_GFX12_PATH_AVX2:
         return "avx2";
+    case FACET_GFX12_PATH_AVX512:
+        return "avx512";
     default:
         return "auto";
     }
@@ -46,10 +67,13 @@ enum facet_status facet_gfx12_tracer_create(const struct facet_gfx12_unit *unit,
     options = options != NULL ? options : &none;
     path = options->path;
     if (path == FACET_GFX12_PATH_AUTO) {
-        path = host_has_avx2() ? FACET_GFX12_PATH_AVX2 : FACET_GFX12_PATH_PORTABLE;
+        path = fastest();
     }
     if (path == FACET_GFX12_PATH_AVX2 && !host_has_avx2()) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "this host has no AVX2 and FMA");
+    }
+    if (path == FACET_GFX12_PATH_AVX512 && !host_has_avx512()) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "this host has no AVX-512");
     }
     tracer = aligned_alloc(64, sizeof *tracer);
     if (tracer == NULL) {
@@ -63,7 +87,7 @@ enum facet_status facet_gfx12_tracer_create(const struct facet_gfx12_unit *unit,
     tracer->one_by_one = options->one_by_one;
     tracer->stack = options->stack;
     if (path != FACET_GFX12_PATH_REFERENCE && options->stack == 0) {
-        status = facet_gfx12_fast_decode(tracer, options->max_bytes, err);
+        status = facet_gfx12_fast_decode(tracer, options->max_bytes, options->wish_bytes, err);
     }
     if (status != FACET_OK) {
         free(tracer);
@@ -76,7 +100,7 @@ enum facet_status facet_gfx12_tracer_create(const struct facet_gfx12_unit *unit,
 void facet_gfx12_tracer_destroy(facet_gfx12_tracer *tracer)
 {
     if (tracer != NULL) {
-        free(tracer->arena);
+        facet_unreserve(tracer->arena, tracer->room);
         free(tracer);
     }
 }
@@ -117,6 +141,9 @@ enum facet_status facet_gfx12_tracer_trace(const facet_gfx12_tracer *tracer,
     }
     FACET_FAST_WAY(GFX12_DECODED);
 #if defined(__x86_64__)
+    if (tracer->path == FACET_GFX12_PATH_AVX512) {
+        return facet_gfx12_fast_one_avx512(tracer, query, hit, stats, err);
+    }
     if (tracer->path == FACET_GFX12_PATH_AVX2) {
         return facet_gfx12_fast_one_avx2(tracer, query, hit, stats, err);
     }
@@ -200,6 +227,9 @@ static size_t trace_fast(const struct batch *b, struct chunk *chunk, size_t begi
 
     FACET_FAST_WAY(GFX12_DECODED);
 #if defined(__x86_64__)
+    if (b->tracer->path == FACET_GFX12_PATH_AVX512) {
+        return facet_gfx12_fast_many_avx512(&fast);
+    }
     if (b->tracer->path == FACET_GFX12_PATH_AVX2) {
         return facet_gfx12_fast_many_avx2(&fast);
     }

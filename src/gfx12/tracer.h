@@ -23,6 +23,7 @@ enum facet_gfx12_tracer_path {
     FACET_GFX12_PATH_REFERENCE, /* facet_gfx12_trace for every ray */
     FACET_GFX12_PATH_PORTABLE,  /* decoded nodes, plain C */
     FACET_GFX12_PATH_AVX2,      /* decoded nodes, AVX2 and FMA; needs a host that has them */
+    FACET_GFX12_PATH_AVX512,    /* the same with AVX-512 F, VL, DQ and BW */
 };
 
 struct facet_gfx12_tracer_options {
@@ -30,8 +31,10 @@ struct facet_gfx12_tracer_options {
     uint32_t root;    /* its root node; 0 stands for FACET_GFX12_ROOT */
     uint64_t
         max_bytes; /* for decoded nodes; 0: no limit but memory. Beyond it: the reference loop */
+    uint64_t wish_bytes; /* all that decoding may take, if that is enough for the boxes: triangles
+                            beyond it stay in the image, at several times the cost. 0: no wish */
     enum facet_gfx12_tracer_path path;
-    bool one_by_one; /* no packets of rays: the same results, for measurements */
+    bool one_by_one; /* no packets of rays, only in turn: the same results, for measurements */
     /* 8..31: the hardware-style loop of 11.4 with so many entries of LDS for every ray, walking
      * back through parents after an overflow; there is no fast way for it. 0: as many as needed. */
     uint8_t stack;

@@ -1,5 +1,5 @@
-/* Triangles are written out flat: the builder reads each one a few times in an order of its own,
- * and a copy of 48 bytes in one place is cheaper than three look-ups. */
+/* Flat triangles: a builder reads each one a few times in an order of its own, and a copy of 48
+ * bytes in one place is cheaper than three look-ups. Files can be large, and then memory counts. */
 #include "render/bvh_input.h"
 
 #include "bvh/affine.h"
@@ -32,6 +32,11 @@ static uint32_t triangle_flags(const struct maker *m, const struct facet_scene_m
     return (opaque ? FACET_BVH_OPAQUE : 0) | (both ? FACET_BVH_DOUBLE_SIDED : 0);
 }
 
+static uint32_t geometry_of(const struct maker *m, const struct facet_scene_mesh *mesh)
+{
+    return m->traits != NULL ? mesh->geometry : 0;
+}
+
 static void copy_mesh(const struct maker *m,
                       const struct facet_scene_mesh *mesh,
                       struct facet_bvh_triangle *out)
@@ -44,7 +49,7 @@ static void copy_mesh(const struct maker *m,
                    &mesh->positions[3 * (size_t)mesh->indices[3 * (size_t)i + c]],
                    sizeof out[i].vertex[c]);
         }
-        out[i].geometry = m->traits != NULL ? mesh->geometry : 0;
+        out[i].geometry = geometry_of(m, mesh);
         out[i].primitive = i;
         out[i].flags = flags;
     }
@@ -126,6 +131,7 @@ static void add_meshes(struct maker *m)
 {
     struct facet_render_bvh_input *out = m->out;
     struct facet_bvh_triangle *next = out->triangles;
+    uint32_t shown = 0; /* meshes */
 
     memset(m->blas_of_mesh, 0xFF, (size_t)m->scene->mesh_count * sizeof *m->blas_of_mesh);
     for (uint32_t i = 0; i < m->scene->instance_count; i++) {
@@ -135,18 +141,30 @@ static void add_meshes(struct maker *m)
         const struct facet_scene_mesh *mesh = &m->scene->meshes[i];
         const bool continues = m->traits != NULL && mesh->continues && i > 0 &&
                                m->blas_of_mesh[i - 1] != FACET_SCENE_NONE;
+        struct facet_bvh_blas_input *blas;
 
         if (m->blas_of_mesh[i] == FACET_SCENE_NONE) {
             continue;
         }
         if (!continues) {
             out->blas_mesh[out->scene.blas_count] = i;
-            out->blas[out->scene.blas_count++] = (struct facet_bvh_blas_input){.triangles = next};
+            out->blas[out->scene.blas_count++] = (struct facet_bvh_blas_input){
+                .triangles = next, .meshes = out->meshes != NULL ? &out->meshes[shown] : NULL};
         }
         m->blas_of_mesh[i] = out->scene.blas_count - 1;
-        out->blas[m->blas_of_mesh[i]].triangle_count += mesh->triangle_count;
-        copy_mesh(m, mesh, next);
-        next += mesh->triangle_count;
+        blas = &out->blas[m->blas_of_mesh[i]];
+        if (next != NULL) {
+            copy_mesh(m, mesh, next);
+            next += mesh->triangle_count;
+        } else {
+            out->meshes[shown++] = (struct facet_bvh_indexed){.positions = mesh->positions,
+                                                              .indices = mesh->indices,
+                                                              .first = blas->triangle_count,
+                                                              .geometry = geometry_of(m, mesh),
+                                                              .flags = triangle_flags(m, mesh)};
+            blas->mesh_count++;
+        }
+        blas->triangle_count += mesh->triangle_count;
         out->triangle_count += mesh->triangle_count;
     }
 }
@@ -202,6 +220,7 @@ enum facet_status facet_render_bvh_input_make(const struct facet_scene *scene,
                                               const struct facet_bvh_aabb *aabbs,
                                               uint32_t aabb_count,
                                               const struct facet_render_bvh_traits *traits,
+                                              bool flat,
                                               struct facet_render_bvh_input *out,
                                               struct facet_error *err)
 {
@@ -222,10 +241,14 @@ enum facet_status facet_render_bvh_input_make(const struct facet_scene *scene,
     out->blas = calloc(meshes + 1, sizeof *out->blas);
     out->blas_mesh = calloc(meshes + 1, sizeof *out->blas_mesh);
     out->instances = calloc(instances + 1, sizeof *out->instances);
-    out->triangles = malloc((size_t)(triangles + 1) * sizeof *out->triangles);
+    if (flat) {
+        out->triangles = malloc((size_t)(triangles + 1) * sizeof *out->triangles);
+    } else {
+        out->meshes = calloc(meshes + 1, sizeof *out->meshes);
+    }
     out->aabbs = malloc(((size_t)aabb_count + 1) * sizeof *out->aabbs);
     if (out->blas == NULL || out->blas_mesh == NULL || out->instances == NULL ||
-        out->triangles == NULL || out->aabbs == NULL) {
+        (out->triangles == NULL && out->meshes == NULL) || out->aabbs == NULL) {
         facet_render_bvh_input_free(out);
         return facet_fail(err,
                           FACET_ERR_MEMORY,
@@ -255,6 +278,8 @@ void facet_render_bvh_input_free(struct facet_render_bvh_input *input)
     free(input->blas_mesh);
     free(input->instances);
     free(input->triangles);
+    free(input->meshes);
+    facet_scene_free(&input->owned);
     free(input->aabbs);
     *input = (struct facet_render_bvh_input){0};
 }

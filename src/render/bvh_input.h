@@ -19,7 +19,9 @@ struct facet_render_bvh_input {
     struct facet_bvh_blas_input *blas;
     uint32_t *blas_mesh; /* mesh of each BLAS; FACET_SCENE_NONE for procedural boxes */
     struct facet_bvh_instance *instances;
-    struct facet_bvh_triangle *triangles;
+    struct facet_bvh_triangle *triangles; /* NULL: the builder is given meshes */
+    struct facet_bvh_indexed *meshes;
+    struct facet_scene owned; /* the scene that they point into, where the caller put it here */
     struct facet_bvh_aabb *aabbs;
     uint64_t triangle_count;
     uint32_t flat_instances; /* left out: their matrix has no inverse */
@@ -30,13 +32,16 @@ struct facet_render_bvh_traits {
     struct facet_scene_traits geometry, instance;
 };
 
-/* `scene` may be NULL. `traits` NULL: for the renderer. `aabbs` (may be NULL) become one more BLAS
+/* `scene` may be NULL. `traits` NULL: for the renderer. `flat`: triangles one by one, which every
+ * builder takes; otherwise the arrays of the scene, which must live as long, for the builder of
+ * GFX12 images. `aabbs` (may be NULL) become one more BLAS
  * with one instance in place, whose user data is the number of instances of the scene; they are
  * copied. */
 enum facet_status facet_render_bvh_input_make(const struct facet_scene *scene,
                                               const struct facet_bvh_aabb *aabbs,
                                               uint32_t aabb_count,
                                               const struct facet_render_bvh_traits *traits,
+                                              bool flat,
                                               struct facet_render_bvh_input *out,
                                               struct facet_error *err);
 void facet_render_bvh_input_free(struct facet_render_bvh_input *input);

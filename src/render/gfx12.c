@@ -31,7 +31,7 @@ static enum facet_status open_gfx12(struct facet_render *render,
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machine");
     }
     render->state = state;
-    status = facet_render_bvh_input_make(render->scene, NULL, 0, NULL, &input, err);
+    status = facet_render_bvh_input_make(render->scene, NULL, 0, NULL, true, &input, err);
     if (status != FACET_OK) {
         return status;
     }

@@ -109,8 +109,11 @@ int report_export(const struct cli_args *args)
                    ? cli_bad(args, "expected -o FILE with .glb, .obj or .json")
                    : cli_bad(args, "%s: expected the name of a .glb, .obj or .json", output);
     }
-    if (!read_what(args, &what) || !read_depth(args, depth) || !cli_can_write(args, output) ||
-        !session_bvh_read(args, session_bvh_operand(args), &file)) {
+    if (!read_what(args, &what) || !read_depth(args, depth) ||
+        (!what.boxes && cli_useless(args,
+                                    (const char *const[]){"depth", NULL},
+                                    "chooses boxes, which --what leaves out")) ||
+        !cli_can_write(args, output) || !session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
     }
     if (!session_bvh_would_be_replaced(args, output, &file, false) &&

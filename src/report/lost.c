@@ -1,6 +1,8 @@
 /* See lost.h. */
 #include "report/lost.h"
 
+#include "base/bits.h"
+#include "gfx12/image/node.h"
 #include "gfx12/image/walk.h"
 
 #include "json/json.h"
@@ -13,13 +15,18 @@ bool report_lost(const struct cli_args *args,
 {
     for (unsigned i = 0; i < FACET_GFX12_LOSSES; i++) {
         char place[FACET_GFX12_PLACE];
+        /* What HIPRT leaves to the program's own functions (R-G12-116). */
+        const bool custom = i == FACET_GFX12_LOST_TYPE && (lost->loss[i].node & 15) == 7;
 
         if (lost->loss[i].count != 0) {
             (void)cli_bad(args,
-                          "%" PRIu64 " %s, first by ray %" PRIu64 ": node %08" PRIX32
+                          "%" PRIu64 " %s%s, first by ray %" PRIu64 ": node %08" PRIX32
                           " of the structure at 0x%" PRIx64 ", %s",
                           lost->loss[i].count,
                           facet_gfx12_loss_name((enum facet_gfx12_loss)i, lost->loss[i].count != 1),
+                          custom ? " (type 7: custom primitives of HIPRT, which only a program's "
+                                   "own function can test)"
+                                 : "",
                           lost->loss[i].ray,
                           lost->loss[i].node,
                           lost->loss[i].base,
@@ -27,6 +34,63 @@ bool report_lost(const struct cli_args *args,
         }
     }
     return facet_gfx12_lost_total(lost) != 0;
+}
+
+/* Whether an instance leads to a node of the image that is not the root of a BLAS: to no box, or to
+ * one with a parent. Rebraided instances (12.8) name such nodes with good reason. */
+static bool misses_root(const struct facet_gfx12_view *view,
+                        const struct facet_gfx12_walk *walk,
+                        uint32_t node,
+                        uint64_t *address)
+{
+    struct facet_gfx12_link links[8];
+    struct facet_gfx12_instance instance;
+    const unsigned count = facet_gfx12_links(view, walk, node, links);
+    uint32_t root, parent;
+
+    facet_gfx12_instance_decode(facet_gfx12_node_bytes(view, node), &instance);
+    if (count == 0 || !links[0].inside ||
+        facet_gfx12_instance_numbered(&instance, view->root, &root)) {
+        return false;
+    }
+    *address = links[0].address;
+    parent = facet_load_le32(view->bytes + links[0].offset + 8);
+    return facet_gfx12_id_kind(links[0].id) != FACET_GFX12_KIND_BOX ||
+           (parent != FACET_GFX12_INVALID && parent != 0);
+}
+
+bool report_wrong_base(const struct cli_args *args, const struct facet_gfx12_view *view)
+{
+    struct facet_gfx12_walk walk;
+    uint64_t first = 0, count = 0, instances = 0;
+
+    if ((!cli_given(args, "base") && !cli_given(args, "root")) ||
+        facet_gfx12_walk(view, &walk, NULL) != FACET_OK) {
+        return false;
+    }
+    for (uint32_t i = 0; i < walk.reached; i++) {
+        const uint32_t node = walk.order[i];
+        uint64_t address = 0;
+
+        if (walk.nodes[node].kind == FACET_GFX12_KIND_INSTANCE) {
+            instances++;
+            if (misses_root(view, &walk, node, &address)) {
+                first = count++ == 0 ? address : first;
+            }
+        }
+    }
+    facet_gfx12_walk_free(&walk);
+    if (count != 0) {
+        (void)cli_bad(args,
+                      "%" PRIu64 " of %" PRIu64 " instances lead%s to a node that is no root, the "
+                      "first to 0x%" PRIx64 "; is --%s right?",
+                      count,
+                      instances,
+                      count == 1 ? "s" : "",
+                      first,
+                      cli_given(args, "base") ? "base" : "root");
+    }
+    return count != 0;
 }
 
 bool report_trouble(const struct cli_args *args, const struct facet_gfx12_view *view, bool twisted)

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const report_trait_names[] = {
+    "opaque", "cull-disable", "force-opaque", "flip", "mask", "user-data", NULL};
+const char *const report_pose_names[] = {"time", "animation", NULL};
+
 /* The option table has checked that it is one of the two words. */
 static uint8_t choose(const struct cli_args *args, const char *name, uint8_t yes, uint8_t no)
 {

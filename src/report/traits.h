@@ -15,6 +15,10 @@
         "user-data", 0, "N", "user data of all instances (default: their number)"                  \
     }
 
+/* Their names, and those of REPORT_POSE_OPTIONS, for cli_useless(). */
+extern const char *const report_trait_names[];
+extern const char *const report_pose_names[];
+
 /* Fails when an option has a bad value. */
 enum facet_status report_bvh_traits(const struct cli_args *args,
                                     struct facet_render_bvh_traits *out,

@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/float.h"
+#include "base/subset.h"
 #include "base/ways.h"
 #include "rt/fast_tests.h"
 #include "rt/layout.h"
@@ -28,14 +29,17 @@ struct plan {
 /* A ray on its way. */
 struct walk {
     struct ray ray;
+    float minus[4];          /* -o */
+    uint8_t near[4], far[4]; /* where the planes are in a node that face the ray, and the others */
     struct facet_rt_fast_result *found;
     float tmax; /* the closest hit so far */
     bool odd;   /* not to be done here */
     uint64_t tally;
-    uint64_t *top;
+    uint64_t *top, *full;         /* first free entry, and what it must not go beyond */
+    facet_rt_reference reference; /* of what comes next */
     /* Bits of the clamped near distance, which is not negative, over a reference. An end at the
-     * bottom; push_all writes four where three are. */
-    uint64_t stack[1 + MAX_STACK + 1];
+     * bottom; four are written where fewer are. */
+    uint64_t stack[1 + MAX_STACK + 4];
 };
 
 /* false: no node can be read. */
@@ -242,9 +246,10 @@ push_all(uint64_t *top, unsigned hit, const uint32_t near[8], const struct facet
 /* Asks for what a reference stands for, which will be read soon; both kinds begin with it. */
 INLINE void ask(const struct facet_rt_decoded *bvh, uint64_t reference)
 {
-    const char *const node = (const char *)bvh->node + reference * 32;
-    const char *const leaf = (const char *)(bvh->leaf + (reference >> 2));
-    const char *const at = (reference & 1) != 0 ? leaf : node;
+    const uintptr_t node = (uintptr_t)bvh->node + reference * 32;
+    const uintptr_t leaf = (uintptr_t)bvh->leaf + (reference >> 2) * sizeof bvh->leaf[0];
+    /* No branch: it would be unpredictable. */
+    const char *const at = (const char *)(node ^ ((node ^ leaf) & (0 - (reference & 1))));
 
     __builtin_prefetch(at);
     __builtin_prefetch(at + 64);
@@ -261,7 +266,7 @@ INLINE facet_rt_reference descend(const struct plan *plan,
 {
     const char *const nodes = (const char *)plan->bvh->node;
     const uint64_t limit = plan->limit;
-    uint64_t *const full = k->stack + 1 + plan->scene->stack;
+    uint64_t *const full = k->full;
     const __m256 tmax = _mm256_set1_ps(k->tmax);
     const uint32_t tmax_bits = facet_float_bits(k->tmax);
     uint64_t *top = k->top, tally = k->tally;
@@ -364,9 +369,6 @@ INLINE void travel(const struct plan *plan, struct walk *k)
 {
     facet_rt_reference reference = plan->root;
 
-    k->tally = 0;
-    k->top = k->stack + 1;
-    k->stack[0] = FACET_RT_NOWHERE;
     for (;;) {
         reference = RARELY(k->ray.parallel != 0) ? descend_parallel(plan, k, reference)
                                                  : descend_plain(plan, k, reference);
@@ -398,30 +400,7 @@ INLINE void travel(const struct plan *plan, struct walk *k)
     }
 }
 
-/* Apart, so that nothing is moved across the questions for exceptions. */
-APART void trace(const struct plan *plan, size_t first, size_t count)
-{
-    struct walk k;
-
-    for (size_t i = first; i < first + count; i++) {
-        struct facet_rt_fast_result *const found = &plan->results[i];
-
-        memset(found, 0, sizeof *found);
-        if (RARELY(plan->scene->stop != NULL &&
-                   atomic_load_explicit(plan->scene->stop, memory_order_relaxed)) ||
-            !ray_make(&plan->scene->numbers, plan->entries + i * FACET_RT_FAST_RAY_BYTES, &k.ray)) {
-            continue;
-        }
-        k.found = found;
-        k.tmax = k.ray.tmax;
-        k.odd = false;
-        travel(plan, &k);
-        found->boxes = (uint32_t)(k.tally & FACET_RT_TALLY_BOXES);
-        found->flags = ((k.tally & FACET_RT_TALLY_TESTED_MASK) != 0 ? k.ray.box_flags : 0u) |
-                       (found->triangle_tests != 0 ? k.ray.triangle_flags : 0u);
-        found->done = !k.odd;
-    }
-}
+#include "rt/fast_turns.inc"
 
 /* The host's flags are common to all rays; when one was raised, halves find out whose it was. */
 static void trace_and_tell(const struct plan *plan, size_t first, size_t count)

@@ -211,8 +211,8 @@ static enum facet_status make_tree(struct build *b,
         status = facet_bvh2_improve(&b->tree, b->items, b->count, pool, err);
     }
     if (status == FACET_OK) {
-        status = facet_bvh_collapse_optimal(
-            &b->tree, b->items, &cost, b->options->children, pool, &b->wide, err);
+        status =
+            facet_bvh_collapse_optimal(&b->tree, &cost, b->options->children, pool, &b->wide, err);
     }
     return status == FACET_OK ? check_stack(&b->wide, pool, err) : status;
 }

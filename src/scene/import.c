@@ -295,6 +295,21 @@ enum facet_status facet_scene_detect(const char *path,
     return FACET_OK;
 }
 
+static void drop_looks(struct facet_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->mesh_count; i++) {
+        struct facet_scene_mesh *mesh = &scene->meshes[i];
+
+        free(mesh->normals);
+        free(mesh->colors);
+        mesh->normals = mesh->colors = NULL;
+        for (unsigned set = 0; set < FACET_SCENE_UV_SETS; set++) {
+            free(mesh->uv[set]);
+            mesh->uv[set] = NULL;
+        }
+    }
+}
+
 /* Parse in the child, check here. */
 static enum facet_status
 import_job(struct job *job, const struct facet_import_options *options, struct facet_error *err)
@@ -320,7 +335,13 @@ import_job(struct job *job, const struct facet_import_options *options, struct f
         status = options->inactive ? facet_scene_validate_shape(job->scene, err)
                                    : facet_scene_validate(job->scene, err);
     }
-    return status == FACET_OK ? facet_scene_finish(job->scene, err) : status;
+    if (status == FACET_OK) {
+        status = facet_scene_finish(job->scene, err);
+    }
+    if (status == FACET_OK && options->shape_only) {
+        drop_looks(job->scene);
+    }
+    return status;
 }
 
 enum facet_status facet_scene_import(const char *path,

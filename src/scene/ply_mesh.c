@@ -170,6 +170,8 @@ static enum facet_status make_mesh(struct ply *p, struct facet_scene_mesh *mesh)
     if (status == FACET_OK && !gather_all(p, mesh)) {
         status = facet_ply_out_of_memory(p);
     }
+    free(p->vertices.items); /* their number is still wanted */
+    p->vertices.items = NULL;
     if (status == FACET_OK) {
         status = cut_polygons(p, mesh);
     }

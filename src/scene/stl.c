@@ -1,7 +1,6 @@
 /* Reader of STL, binary and text. An STL has nothing but triangles, each with corners of its own
  * and a normal that repeats what they say. The corners are joined where they are equal, and the
  * triangles are flat: a normal that says something else is noted. */
-#include "base/array.h"
 #include "base/bits.h"
 #include "scene/matrix.h"
 #include "scene/reader.h"
@@ -21,7 +20,7 @@ struct facet_data {
 struct stl {
     struct facet_scene *scene;
     struct facet_error *err;
-    struct facet_array corners; /* of float[3], of the solid that is read */
+    struct facet_corners corners; /* of the solid that is read */
     struct facet_span name;
     uint32_t solids;      /* read, with and without triangles */
     uint32_t odd_normals; /* that are not at right angles to their triangle */
@@ -60,12 +59,11 @@ static bool is_odd(const struct facet_data *facet)
 
 static enum facet_status add_facet(struct stl *s, const struct facet_data *facet)
 {
-    float *place = facet_array_add(&s->corners, 3, 3 * sizeof *place);
-
-    if (place == NULL) {
-        return out_of_memory(s);
+    for (unsigned i = 0; i < 3; i++) {
+        if (!facet_corners_add(&s->corners, facet->corner + 3 * (size_t)i)) {
+            return out_of_memory(s);
+        }
     }
-    memcpy(place, facet->corner, sizeof facet->corner);
     s->odd_normals += is_odd(facet);
     return FACET_OK;
 }
@@ -83,9 +81,10 @@ static enum facet_status add_material(struct stl *s)
 /* The corners so far become a mesh. */
 static enum facet_status end_solid(struct stl *s)
 {
-    struct facet_scene_mesh mesh = {.positions = s->corners.items,
-                                    .vertex_count = (uint32_t)s->corners.count,
-                                    .triangle_count = (uint32_t)(s->corners.count / 3)};
+    struct facet_scene_mesh mesh = {.positions = s->corners.points.items,
+                                    .indices = s->corners.indices.items,
+                                    .vertex_count = (uint32_t)s->corners.points.count,
+                                    .triangle_count = (uint32_t)(s->corners.indices.count / 3)};
     enum facet_status status = add_material(s);
 
     if (s->name.size != 0) {
@@ -97,14 +96,9 @@ static enum facet_status end_solid(struct stl *s)
     if (status != FACET_OK || mesh.triangle_count == 0) {
         return status;
     }
-    s->corners = (struct facet_array){NULL, 0, 0};
-    mesh.indices = malloc(mesh.vertex_count * sizeof *mesh.indices);
-    for (uint32_t i = 0; mesh.indices != NULL && i < mesh.vertex_count; i++) {
-        mesh.indices[i] = i;
-    }
-    status = mesh.indices != NULL && facet_scene_weld(&mesh)
-                 ? facet_scene_add_placed_mesh(s->scene, &mesh, s->err)
-                 : out_of_memory(s);
+    s->corners.points = s->corners.indices = (struct facet_array){NULL, 0, 0};
+    facet_corners_free(&s->corners);
+    status = facet_scene_add_placed_mesh(s->scene, &mesh, s->err);
     if (status != FACET_OK) {
         facet_scene_mesh_free(&mesh);
     }
@@ -312,7 +306,7 @@ enum facet_status facet_stl_read(const struct facet_reader *reader,
     } else {
         status = read_binary(&s, reader->data, reader->size);
     }
-    free(s.corners.items);
+    facet_corners_free(&s.corners);
     if (status == FACET_OK) {
         status = facet_scene_leave_out(scene,
                                        FACET_LOSS_LOOK,

@@ -111,3 +111,61 @@ bool facet_scene_weld(struct facet_scene_mesh *mesh)
     free(renumber);
     return true;
 }
+
+static size_t find_slot(const struct facet_corners *c, const float point[3])
+{
+    const float(*points)[3] = c->points.items;
+    size_t slot = (size_t)facet_hash_bytes(point, sizeof *points, 0) & (c->slot_count - 1);
+
+    while (c->slots[slot] != 0 && memcmp(points[c->slots[slot] - 1], point, sizeof *points) != 0) {
+        slot = (slot + 1) & (c->slot_count - 1);
+    }
+    return slot;
+}
+
+static bool grow_slots(struct facet_corners *c)
+{
+    const size_t count = c->slot_count != 0 ? 2 * c->slot_count : 64;
+    uint32_t *slots = calloc(count, sizeof *slots);
+
+    if (slots == NULL) {
+        return false;
+    }
+    free(c->slots);
+    c->slots = slots;
+    c->slot_count = count;
+    for (size_t i = 0; i < c->points.count; i++) {
+        slots[find_slot(c, (const float *)c->points.items + 3 * i)] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+bool facet_corners_add(struct facet_corners *c, const float point[3])
+{
+    uint32_t *index = facet_array_add(&c->indices, 1, sizeof *index);
+    size_t slot;
+
+    if (index == NULL || (4 * c->points.count >= 3 * c->slot_count && !grow_slots(c))) {
+        return false;
+    }
+    slot = find_slot(c, point);
+    if (c->slots[slot] == 0) {
+        float *to = facet_array_add(&c->points, 1, 3 * sizeof *to);
+
+        if (to == NULL) {
+            return false;
+        }
+        memcpy(to, point, 3 * sizeof *to);
+        c->slots[slot] = (uint32_t)c->points.count;
+    }
+    *index = c->slots[slot] - 1;
+    return true;
+}
+
+void facet_corners_free(struct facet_corners *c)
+{
+    free(c->points.items);
+    free(c->indices.items);
+    free(c->slots);
+    *c = (struct facet_corners){0};
+}

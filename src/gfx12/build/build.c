@@ -66,7 +66,7 @@ struct item_chunk {
 };
 
 struct item_job {
-    const struct facet_bvh_triangle *triangles;
+    const struct facet_bvh_blas_input *input;
     struct facet_bvh_item *items;
     struct item_chunk *chunks;
     bool keep_degenerate;
@@ -101,7 +101,8 @@ static void chunk_items(void *context, size_t begin, size_t end)
     struct item_chunk chunk = {.refused = UINT32_MAX};
 
     for (size_t i = begin; i < end && chunk.refused == UINT32_MAX; i++) {
-        const struct facet_bvh_triangle *t = &job->triangles[i];
+        struct facet_bvh_triangle room;
+        const struct facet_bvh_triangle *t = facet_bvh_triangle_at(job->input, (uint32_t)i, &room);
         struct facet_bvh_item *item = &job->items[begin + chunk.count];
         struct lanes v[3];
 
@@ -140,7 +141,7 @@ static enum facet_status triangle_items(const struct facet_bvh_blas_input *input
 {
     const size_t chunks = ((size_t)input->triangle_count + CHUNK - 1) / CHUNK;
     struct item_job job = {
-        .triangles = input->triangles, .items = level->items, .keep_degenerate = level->updatable};
+        .input = input, .items = level->items, .keep_degenerate = level->updatable};
     enum facet_status status = FACET_OK;
 
     job.chunks = malloc((chunks + 1) * sizeof *job.chunks);
@@ -154,7 +155,10 @@ static enum facet_status triangle_items(const struct facet_bvh_blas_input *input
         const struct item_chunk *chunk = &job.chunks[c];
 
         if (chunk->refused != UINT32_MAX) {
-            status = check_triangle(&input->triangles[chunk->refused], chunk->refused, err);
+            struct facet_bvh_triangle room;
+
+            status = check_triangle(
+                facet_bvh_triangle_at(input, chunk->refused, &room), chunk->refused, err);
         }
         if (level->item_count != c * CHUNK) {
             memmove(level->items + level->item_count,
@@ -353,6 +357,25 @@ static uint32_t leaf_items(const struct facet_level *level,
     return level->item_count < FAST_LARGE ? FAST_LEAF_SMALL : FAST_LEAF_LARGE;
 }
 
+/* The tree has the boxes: of the items only what they are is needed from now on. */
+static enum facet_status settle_items(struct facet_level *level, struct facet_error *err)
+{
+    const uint32_t count = level->item_count;
+
+    level->ids = facet_large_alloc((size_t)count * sizeof *level->ids);
+    level->weights = malloc(count);
+    if (level->ids == NULL || level->weights == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u primitives", count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        level->ids[i] = level->items[i].id;
+        level->weights[i] = (uint8_t)level->items[i].weight;
+    }
+    free(level->items);
+    level->items = NULL;
+    return FACET_OK;
+}
+
 static enum facet_status build_trees(struct facet_level *level,
                                      const struct facet_gfx12_build_options *options,
                                      facet_pool *pool,
@@ -374,6 +397,9 @@ static enum facet_status build_trees(struct facet_level *level,
                                   progress,
                                   &level->tree,
                                   err);
+        if (status == FACET_OK) {
+            status = settle_items(level, err);
+        }
         return status == FACET_OK
                    ? facet_bvh_collapse_greedy(&level->tree, 8, pool, &level->wide, err)
                    : status;
@@ -406,16 +432,21 @@ static enum facet_status build_trees(struct facet_level *level,
         status = facet_bvh2_improve(&level->tree, level->items, level->item_count, pool, err);
     }
     if (status == FACET_OK) {
+        status = settle_items(level, err);
+    }
+    if (status == FACET_OK) {
         /* A test handles two triangles, or one thing that weighs 2. */
         const struct facet_leaf_cost cost = {.test = 1,
                                              .units = 2,
                                              .max_weight = !triangles   ? 2
                                                            : range == 0 ? 8
-                                                                        : range};
+                                                                        : range,
+                                             .weights = level->weights};
 
-        status = facet_bvh_collapse_optimal(
-            &level->tree, level->items, &cost, 8, pool, &level->wide, err);
+        status = facet_bvh_collapse_optimal(&level->tree, &cost, 8, pool, &level->wide, err);
     }
+    free(level->weights);
+    level->weights = NULL;
     if (status == FACET_OK && triangles && options->quality == FACET_BVH_HIGH) {
         facet_gfx12_level_join(level, pool);
     }
@@ -447,12 +478,6 @@ static enum facet_status plan_level(struct facet_level *level,
         memcpy(summary->hi, level->tree.nodes[0].hi, sizeof summary->hi);
         status = facet_gfx12_level_plan(level, options->obb && triangles, pool, summary, err);
     }
-    if (triangles) { /* packed */
-        free(level->items);
-        free(level->pairs);
-        level->items = NULL;
-        level->pairs = NULL;
-    }
     return status;
 }
 
@@ -475,6 +500,8 @@ static void free_level(struct facet_level *level)
     facet_bvh_wide_free(&level->wide);
     free(level->items);
     free(level->spare);
+    free(level->ids);
+    free(level->weights);
     free(level->pairs);
 }
 
@@ -522,10 +549,8 @@ static enum facet_status plan_bottom(const struct facet_bvh_blas_input *input,
 {
     enum facet_status status;
 
-    *level = (struct facet_level){.kind = FACET_LEVEL_TRIANGLES,
-                                  .triangles = input->triangles,
-                                  .aabbs = input->aabbs,
-                                  .updatable = options->allow_update};
+    *level = (struct facet_level){
+        .kind = FACET_LEVEL_TRIANGLES, .input = input, .updatable = options->allow_update};
     if (input->triangle_count != 0 && input->aabb_count != 0) {
         return facet_fail(
             err, FACET_ERR_INPUT, 0, "a BLAS holds triangles or procedural boxes, not both");

@@ -1,9 +1,10 @@
 /* From wide nodes to bytes: leaves to primitive nodes (12.4), addresses (12.6), box nodes.
  *
- * Box nodes are independent of each other once addresses are known, so three passes do it: pack the
- * leaves of fixed chunks of wide nodes in parallel, give out addresses in one sweep, write box
- * nodes and copy the packed nodes in parallel. Chunks are cut by count alone; the bytes do not
- * depend on the pool. */
+ * Passes over all wide nodes, in parallel, that each end with what they were the last to need:
+ * shape the box nodes (the binary tree is freed), pack the leaves of fixed chunks of wide nodes
+ * (the numbers of the triangles), give out addresses in one sweep, complete the box nodes (the wide
+ * nodes), and copy boxes and packed nodes into the image. Chunks are cut by count alone; the bytes
+ * do not depend on the pool. */
 #include "gfx12/build/level.h"
 
 #include "base/bits.h"
@@ -11,6 +12,7 @@
 #include "base/large.h"
 #include "gfx12/build/pack.h"
 #include "gfx12/build/pack_node.h"
+#include "gfx12/image/node.h"
 
 #include <facet/gfx12.h>
 #include <stdlib.h>
@@ -21,8 +23,7 @@
 #define MAX_NODES UINT32_C(0x0FFFFFFF)
 
 struct chunk {
-    facet_packer *packer;
-    const uint8_t *nodes;
+    uint8_t *nodes;
     uint32_t node_count;
     uint32_t first; /* node number in the image of its first node (shared packing) */
     bool failed;
@@ -34,6 +35,8 @@ struct facet_gfx12_emit {
     uint32_t *address; /* node number of every wide node; NULL: that of the wide node */
     struct chunk *chunks;
     uint32_t chunk_count;
+    uint32_t box_count;
+    uint8_t *nodes; /* the box nodes, in the order of the wide ones */
     uint8_t *masks; /* TLAS: cull_mask of each wide node */
     uint8_t *obb;   /* NULL: all axis aligned */
     struct facet_child_box *boxes;
@@ -46,18 +49,21 @@ static uint8_t promise_opaque(bool opaque)
     return opaque ? FACET_GFX12_ONLY_OPAQUE : FACET_GFX12_ONLY_NON_OPAQUE;
 }
 
-/* ---- pass 1: leaves ---- */
+/* ---- leaves ---- */
 
 static void gather_range(const struct facet_level *level,
                          const struct facet_wide_child *child,
+                         struct facet_bvh_triangle room[FACET_PACK_MAX_RANGE_TRIANGLES],
                          struct facet_pack_range *range,
                          uint8_t *flags)
 {
     *flags = 0xF & ~FACET_GFX12_ONLY_PROCEDURAL;
     range->count = 0;
     for (uint32_t i = 0; i < child->count; i++) {
-        uint32_t n = facet_gfx12_level_item_triangles(
-            level, child->first + i, &range->triangle[range->count]);
+        uint32_t n = facet_gfx12_level_triangles(level,
+                                                 level->ids[child->first + i],
+                                                 &room[range->count],
+                                                 &range->triangle[range->count]);
 
         for (uint32_t t = 0; t < n; t++) {
             bool opaque = (range->triangle[range->count + t]->flags & FACET_BVH_OPAQUE) != 0;
@@ -68,18 +74,40 @@ static void gather_range(const struct facet_level *level,
     }
 }
 
-/* Triangles lie in the caller's order: those of a node that is packed soon are asked for now. */
-static void ask_ahead(const struct facet_level *level, const struct facet_wide_node *wide)
+/* Triangles lie in the caller's order: those of a node that is packed soon are asked for now, the
+ * numbers of corners before the corners. */
+static void ask_for(const struct facet_bvh_blas_input *in, uint32_t i, bool corners)
+{
+    const struct facet_bvh_indexed *mesh;
+    const uint32_t *index;
+
+    if (in->triangles != NULL) {
+        __builtin_prefetch(&in->triangles[i]);
+        __builtin_prefetch((const char *)(&in->triangles[i] + 1) - 1);
+        return;
+    }
+    mesh = facet_bvh_indexed_of(in, i);
+    index = mesh->indices + 3 * (size_t)(i - mesh->first);
+    if (!corners) {
+        __builtin_prefetch(index);
+        return;
+    }
+    for (int c = 0; c < 3; c++) {
+        __builtin_prefetch(mesh->positions + 3 * (size_t)index[c]);
+    }
+}
+
+static void
+ask_ahead(const struct facet_level *level, const struct facet_wide_node *wide, bool corners)
 {
     for (unsigned c = wide->inner; c < wide->count; c++) {
         for (uint32_t i = 0; i < wide->child[c].count; i++) {
-            const struct facet_bvh_triangle *triangle[2];
+            uint32_t number[2];
             uint32_t n =
-                facet_gfx12_level_item_triangles(level, wide->child[c].first + i, triangle);
+                facet_gfx12_level_numbers(level, level->ids[wide->child[c].first + i], number);
 
             for (uint32_t t = 0; t < n; t++) {
-                __builtin_prefetch(triangle[t]);
-                __builtin_prefetch((const char *)(triangle[t] + 1) - 1);
+                ask_for(level->input, number[t], corners);
             }
         }
     }
@@ -89,6 +117,7 @@ static bool pack_triangles(struct facet_gfx12_emit *e, facet_packer *packer, uin
 {
     struct facet_wide_node *wide = &e->level->wide.nodes[w];
     struct facet_leaf_place *place = &e->place[w];
+    struct facet_bvh_triangle room[FACET_PACK_MAX_RANGES][FACET_PACK_MAX_RANGE_TRIANGLES];
     struct facet_pack_range ranges[FACET_PACK_MAX_RANGES];
     struct facet_pack_place where[FACET_PACK_MAX_RANGES];
     unsigned leaves = wide->count - wide->inner;
@@ -99,8 +128,11 @@ static bool pack_triangles(struct facet_gfx12_emit *e, facet_packer *packer, uin
         return true;
     }
     for (unsigned i = 0; i < leaves; i++) {
-        gather_range(
-            e->level, &wide->child[wide->inner + i], &ranges[i], &wide->flags[wide->inner + i]);
+        gather_range(e->level,
+                     &wide->child[wide->inner + i],
+                     room[i],
+                     &ranges[i],
+                     &wide->flags[wide->inner + i]);
     }
     if (!facet_gfx12_packer_add(packer, ranges, leaves, where)) {
         return false;
@@ -142,14 +174,14 @@ static void place_single(struct facet_gfx12_emit *e, uint32_t w)
     *place = (struct facet_leaf_place){.nodes = leaves};
     for (unsigned i = 0; i < leaves; i++) {
         unsigned c = wide->inner + i;
-        uint32_t id = level->items[wide->child[c].first].id;
+        uint32_t id = level->ids[wide->child[c].first];
 
         place->order[i] = (uint8_t)c;
         place->size[i] = 1;
         if (level->kind == FACET_LEVEL_AABBS) {
             place->type[i] = 0;
             wide->flags[c] =
-                (uint8_t)(promise_opaque((level->aabbs[id].flags & FACET_BVH_OPAQUE) != 0) |
+                (uint8_t)(promise_opaque((level->input->aabbs[id].flags & FACET_BVH_OPAQUE) != 0) |
                           FACET_GFX12_ONLY_PROCEDURAL);
         } else {
             const struct facet_bvh_instance *instance = &level->instances[id];
@@ -165,6 +197,7 @@ static void pack_chunk(void *context, size_t begin, size_t end)
 {
     struct facet_gfx12_emit *e = context;
     struct chunk *chunk = &e->chunks[begin / PACK_CHUNK];
+    facet_packer *packer;
 
     if (e->level->kind != FACET_LEVEL_TRIANGLES) {
         for (size_t w = begin; w < end; w++) {
@@ -173,19 +206,22 @@ static void pack_chunk(void *context, size_t begin, size_t end)
         return;
     }
     /* One box node has nobody to share with: then the smallest nodes, as the contract has it. */
-    chunk->packer = facet_gfx12_packer_create(e->level->shared && e->level->wide.count > 1,
-                                              e->level->updatable);
-    chunk->failed = chunk->packer == NULL;
+    packer = facet_gfx12_packer_create(e->level->shared && e->level->wide.count > 1,
+                                       e->level->updatable);
+    chunk->failed = packer == NULL;
     for (size_t w = begin; w < end && !chunk->failed; w++) {
         if (w + 2 < end) {
-            ask_ahead(e->level, &e->level->wide.nodes[w + 2]);
+            ask_ahead(e->level, &e->level->wide.nodes[w + 2], true);
         }
-        chunk->failed = !pack_triangles(e, chunk->packer, (uint32_t)w);
+        if (w + 4 < end && e->level->input->triangles == NULL) {
+            ask_ahead(e->level, &e->level->wide.nodes[w + 4], false);
+        }
+        chunk->failed = !pack_triangles(e, packer, (uint32_t)w);
     }
     if (!chunk->failed) {
-        chunk->failed =
-            !facet_gfx12_packer_finish(chunk->packer, &chunk->nodes, &chunk->node_count);
+        chunk->failed = !facet_gfx12_packer_finish(packer, &chunk->nodes, &chunk->node_count);
     }
+    facet_gfx12_packer_destroy(packer);
 }
 
 struct level_nodes {
@@ -212,9 +248,8 @@ static void join_chunk(void *context, size_t begin, size_t end)
             }
         }
         for (unsigned c = 0; masks != NULL && c < wide->count; c++) {
-            masks[w] |= c < wide->inner
-                            ? masks[wide->first_inner + c]
-                            : level->instances[level->items[wide->child[c].first].id].mask;
+            masks[w] |= c < wide->inner ? masks[wide->first_inner + c]
+                                        : level->instances[level->ids[wide->child[c].first]].mask;
         }
     }
 }
@@ -235,7 +270,7 @@ static uint8_t join_flags(struct facet_gfx12_emit *e, facet_pool *pool)
     return flags;
 }
 
-/* ---- pass 2: addresses ---- */
+/* ---- addresses ---- */
 
 static uint32_t address_of(const struct facet_gfx12_emit *e, uint32_t w)
 {
@@ -275,7 +310,7 @@ static uint64_t give_addresses(struct facet_gfx12_emit *e)
     return next;
 }
 
-/* ---- pass 3: nodes ---- */
+/* ---- nodes ---- */
 
 static uint8_t
 child_mask(const struct facet_gfx12_emit *e, const struct facet_wide_node *wide, unsigned c)
@@ -286,7 +321,7 @@ child_mask(const struct facet_gfx12_emit *e, const struct facet_wide_node *wide,
     if (c < wide->inner) {
         return e->masks[wide->first_inner + c];
     }
-    return e->level->instances[e->level->items[wide->child[c].first].id].mask;
+    return e->level->instances[e->level->ids[wide->child[c].first]].mask;
 }
 
 static void
@@ -301,34 +336,6 @@ child_box(const struct facet_gfx12_emit *e, uint32_t w, unsigned c, uint32_t lo[
         memcpy(lo, e->boxes[8 * (size_t)w + c].lo, 3 * sizeof *lo);
         memcpy(hi, e->boxes[8 * (size_t)w + c].hi, 3 * sizeof *hi);
     }
-}
-
-/* Node bounds: the smallest minimum and largest maximum, -0 below +0 (section 1 rule 4). */
-bool facet_gfx12_box_grid(struct facet_gfx12_box *box,
-                          uint32_t lo[8][3],
-                          uint32_t hi[8][3],
-                          unsigned n)
-{
-    for (int k = 0; k < 3; k++) {
-        float low, high;
-
-        memcpy(&low, &lo[0][k], sizeof low);
-        memcpy(&high, &hi[0][k], sizeof high);
-        for (unsigned c = 1; c < n; c++) {
-            float l, h;
-
-            memcpy(&l, &lo[c][k], sizeof l);
-            memcpy(&h, &hi[c][k], sizeof h);
-            low = l < low || (l == low && __builtin_signbit(l)) ? l : low;
-            high = h > high ? h : high;
-        }
-        box->origin[k] = facet_float_bits(low);
-        if (!facet_gfx12_quantize_exponent(
-                box->origin[k], facet_float_bits(high), &box->exponent[k])) {
-            return false;
-        }
-    }
-    return true;
 }
 
 static uint32_t parent_id(const struct facet_gfx12_emit *e, const struct facet_wide_node *wide)
@@ -353,12 +360,9 @@ static void store_child(uint8_t *bytes, const struct facet_gfx12_child *c)
                          (uint32_t)c->node_size << 28);
 }
 
-static void store_box_head(uint8_t *bytes, const struct facet_gfx12_box *box)
+static void store_grid(uint8_t *bytes, const struct facet_gfx12_box *box)
 {
-    const uint32_t words[8] = {
-        box->internal_child_offset,
-        box->primitive_child_offset,
-        box->parent,
+    const uint32_t words[5] = {
         box->origin[0],
         box->origin[1],
         box->origin[2],
@@ -367,75 +371,124 @@ static void store_box_head(uint8_t *bytes, const struct facet_gfx12_box *box)
         box->obb_matrix_index,
     };
 
-    for (int i = 0; i < 8; i++) {
-        facet_store_le32(bytes + 4 * i, words[i]);
+    for (int i = 0; i < 5; i++) {
+        facet_store_le32(bytes + 12 + 4 * i, words[i]);
     }
 }
 
-static bool write_box(const struct facet_gfx12_emit *e, uint32_t w)
+#define CHILDREN 32 /* where they begin */
+#define CHILD 12
+
+/* Grid and boxes of a box node, children in the order of the wide node. */
+static bool shape_box(const struct facet_gfx12_emit *e, uint32_t w)
 {
     const struct facet_wide_node *wide = &e->level->wide.nodes[w];
-    const struct facet_leaf_place *place = &e->place[w];
-    uint8_t *bytes = e->image + (size_t)address_of(e, w) * 128;
+    uint8_t *bytes = e->nodes + (size_t)w * 128;
     struct facet_gfx12_box box = {.obb_matrix_index = FACET_GFX12_OBB_NONE};
     uint32_t lo[8][3], hi[8][3];
-    uint8_t slot[8]; /* output order to child number */
 
-    box.parent = parent_id(e, wide);
-    box.internal_child_offset = wide->inner != 0 ? 16 * address_of(e, wide->first_inner) : 0;
-    box.primitive_child_offset = wide->count > wide->inner ? 16 * leaves_of(e, w) : 0;
     box.child_count_minus_one = (uint8_t)(wide->count - 1);
     if (e->obb != NULL) {
         box.obb_matrix_index = e->obb[w];
     }
     for (unsigned i = 0; i < wide->count; i++) {
-        slot[i] = i < wide->inner ? (uint8_t)i : place->order[i - wide->inner];
-        child_box(e, w, slot[i], lo[i], hi[i]);
+        child_box(e, w, i, lo[i], hi[i]);
     }
     if (!facet_gfx12_box_grid(&box, lo, hi, wide->count)) {
         return false;
     }
-    store_box_head(bytes, &box);
+    store_grid(bytes, &box);
     for (unsigned i = 0; i < 8; i++) {
         struct facet_gfx12_child child;
 
         facet_gfx12_child_unused(&child);
         if (i < wide->count) {
-            bool inner = i < wide->inner;
-
-            child = (struct facet_gfx12_child){
-                .cull_flags = wide->flags[slot[i]],
-                .cull_mask = child_mask(e, wide, slot[i]),
-                .node_type = inner ? FACET_GFX12_TYPE_BOX : place->type[i - wide->inner],
-                .node_size = inner ? 1 : place->size[i - wide->inner],
-            };
+            child = (struct facet_gfx12_child){0};
             facet_gfx12_quantize_child(lo[i], hi[i], box.origin, box.exponent, &child);
         }
-        store_child(bytes + 32 + 12 * (size_t)i, &child);
+        store_child(bytes + CHILDREN + CHILD * (size_t)i, &child);
     }
     return true;
 }
 
-/* Section 8: one child, the bounds of the BLAS. */
-bool facet_gfx12_instance_node(const struct facet_bvh_instance *in,
-                               const float blas_lo[3],
-                               const float blas_hi[3],
-                               bool procedural,
-                               uint64_t address,
-                               uint32_t parent,
-                               uint8_t bytes[128])
+static void shape_chunk(void *context, size_t begin, size_t end)
 {
-    struct facet_gfx12_instance node = {.user_data = in->user_data, .cull_mask = in->mask};
-    uint32_t lo[3], hi[3];
-    unsigned flags = in->flags & 0xFF;
+    struct facet_gfx12_emit *e = context;
 
-    flags |= procedural ? FACET_GFX12_SKIP_TRIANGLES | FACET_GFX12_DISABLE_TRIANGLE_CULL
-                        : FACET_GFX12_SKIP_PROCEDURAL;
-    memcpy(node.world_to_object, in->world_to_object, sizeof node.world_to_object);
-    node.pointer = facet_gfx12_base_make(address, flags);
-    node.parent = parent;
-    memcpy(lo, blas_lo, sizeof lo);
-    memcpy(hi, blas_hi, sizeof hi);
+    for (size_t w = begin; w < end; w++) {
+        if (!shape_box(e, (uint32_t)w)) {
+            e->refused = true;
+            return;
+        }
+    }
+}
+
+static void add_bits(uint8_t *bytes, uint32_t bits)
+{
+    facet_store_le32(bytes, facet_load_le32(bytes) | bits);
+}
+
+/* What became known since: where everything is, and the order of the leaves. */
+static void complete_box(const struct facet_gfx12_emit *e, uint32_t w)
+{
+    const struct facet_wide_node *wide = &e->level->wide.nodes[w];
+    const struct facet_leaf_place *place = &e->place[w];
+    uint8_t *bytes = e->nodes + (size_t)w * 128;
+    uint8_t shaped[8 * CHILD];
+
+    facet_store_le32(bytes, wide->inner != 0 ? 16 * address_of(e, wide->first_inner) : 0);
+    facet_store_le32(bytes + 4, wide->count > wide->inner ? 16 * leaves_of(e, w) : 0);
+    facet_store_le32(bytes + 8, parent_id(e, wide));
+    memcpy(shaped, bytes + CHILDREN, sizeof shaped);
+    for (unsigned i = 0; i < wide->count; i++) {
+        const bool inner = i < wide->inner;
+        const unsigned leaf = i - wide->inner, c = inner ? i : place->order[leaf];
+        uint8_t *to = bytes + CHILDREN + CHILD * (size_t)i;
+
+        memcpy(to, shaped + CHILD * (size_t)c, CHILD);
+        add_bits(to, (uint32_t)wide->flags[c] << 24);
+        add_bits(to + 4, (uint32_t)child_mask(e, wide, c) << 24);
+        add_bits(to + 8,
+                 (uint32_t)(inner ? FACET_GFX12_TYPE_BOX : place->type[leaf]) << 24 |
+                     (uint32_t)(inner ? 1 : place->size[leaf]) << 28);
+    }
+}
+
+static void complete_chunk(void *context, size_t begin, size_t end)
+{
+    for (size_t w = begin; w < end; w++) {
+        complete_box(context, (uint32_t)w);
+    }
+}
+
+void facet_gfx12_instance_place(const struct facet_bvh_instance *in,
+                                bool procedural,
+                                uint64_t address,
+                                struct facet_gfx12_instance *node)
+{
+    const unsigned flags = (in->flags & 0xFF) | (procedural ? FACET_GFX12_SKIP_TRIANGLES |
+                                                                  FACET_GFX12_DISABLE_TRIANGLE_CULL
+                                                            : FACET_GFX12_SKIP_PROCEDURAL);
+
+    memcpy(node->world_to_object, in->world_to_object, sizeof node->world_to_object);
+    node->pointer = facet_gfx12_base_make(address, flags);
+    node->user_data = in->user_data;
+    node->cull_mask = in->mask;
+}
+
+/* Section 8: one child, the bounds of the BLAS; false when it is too wide. */
+static bool instance_node(const struct facet_bvh_instance *in,
+                          const struct facet_level_summary *blas,
+                          uint64_t address,
+                          uint32_t parent,
+                          uint8_t bytes[128])
+{
+    struct facet_gfx12_instance node = {.parent = parent};
+    uint32_t lo[3], hi[3];
+
+    facet_gfx12_instance_place(in, blas->procedural, address, &node);
+    memcpy(lo, blas->lo, sizeof lo);
+    memcpy(hi, blas->hi, sizeof hi);
     for (int k = 0; k < 3; k++) {
         node.origin[k] = lo[k];
         if (!facet_gfx12_quantize_exponent(lo[k], hi[k], &node.exponent[k])) {
@@ -458,11 +511,9 @@ write_instance(const struct facet_gfx12_emit *e, uint32_t w, uint32_t id, uint8_
     const struct facet_bvh_instance *in = &e->level->instances[id];
     const struct facet_level_summary *blas = &e->level->blas[in->blas];
 
-    return facet_gfx12_instance_node(
+    return instance_node(
         in,
-        blas->lo,
-        blas->hi,
-        blas->procedural,
+        blas,
         e->level->base + e->level->size + blas->offset,
         facet_gfx12_id_make((uint64_t)address_of(e, w) * 128, FACET_GFX12_TYPE_BOX),
         bytes);
@@ -475,10 +526,10 @@ static bool write_leaves(const struct facet_gfx12_emit *e, uint32_t w)
     uint8_t *bytes = e->image + (size_t)leaves_of(e, w) * 128;
 
     for (unsigned c = wide->inner; c < wide->count; c++, bytes += 128) {
-        uint32_t id = level->items[wide->child[c].first].id;
+        uint32_t id = level->ids[wide->child[c].first];
 
         if (level->kind == FACET_LEVEL_AABBS) {
-            facet_gfx12_pack_aabb(&level->aabbs[id], bytes);
+            facet_gfx12_pack_aabb(&level->input->aabbs[id], bytes);
         } else if (!write_instance(e, w, id, bytes)) {
             return false;
         }
@@ -514,14 +565,14 @@ static void write_chunk(void *context, size_t begin, size_t end)
     struct facet_gfx12_emit *e = context;
     bool ok = true;
 
-    for (size_t w = begin; w < end && ok; w++) {
-        ok = write_box(e, (uint32_t)w);
-        if (ok && e->level->kind != FACET_LEVEL_TRIANGLES) {
-            ok = write_leaves(e, (uint32_t)w);
-        }
+    for (size_t w = begin; w < end; w++) {
+        memcpy(e->image + (size_t)address_of(e, (uint32_t)w) * 128, e->nodes + w * 128, 128);
     }
     if (e->level->kind == FACET_LEVEL_TRIANGLES) {
         copy_packed(e, begin, end);
+    }
+    for (size_t w = begin; w < end && ok && e->level->kind != FACET_LEVEL_TRIANGLES; w++) {
+        ok = write_leaves(e, (uint32_t)w);
     }
     if (!ok) {
         e->refused = true;
@@ -562,16 +613,46 @@ static enum facet_status refuse_width(struct facet_error *err)
         err, FACET_ERR_INPUT, 0, "the scene is more than 2^127 wide, which a box node cannot hold");
 }
 
+/* Before the boxes of the tree are given up. */
+static enum facet_status shape(struct facet_gfx12_emit *e,
+                               struct facet_level *level,
+                               bool obb,
+                               facet_pool *pool,
+                               struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+
+    if (too_wide(&level->tree.nodes[0])) {
+        return refuse_width(err);
+    }
+    if (obb) {
+        status = find_matrices(e, pool, err);
+    }
+    if (status == FACET_OK) {
+        facet_pool_for(pool, e->box_count, PACK_CHUNK, shape_chunk, e);
+        status = e->refused ? refuse_width(err) : FACET_OK;
+    }
+    free(e->boxes);
+    e->boxes = NULL;
+    facet_bvh2_free(&level->tree);
+    return status;
+}
+
 static enum facet_status plan(struct facet_gfx12_emit *e,
-                              bool obb,
+                              struct facet_level *level,
                               facet_pool *pool,
-                              uint64_t *size,
                               struct facet_level_summary *summary,
                               struct facet_error *err)
 {
     uint64_t nodes;
 
-    facet_pool_for(pool, e->level->wide.count, PACK_CHUNK, pack_chunk, e);
+    facet_pool_for(pool, e->box_count, PACK_CHUNK, pack_chunk, e);
+    if (level->kind == FACET_LEVEL_TRIANGLES) {
+        free(level->ids);
+        free(level->pairs);
+        level->ids = NULL;
+        level->pairs = NULL;
+    }
     for (uint32_t c = 0; c < e->chunk_count; c++) {
         if (e->chunks[c].failed) {
             return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for primitive nodes");
@@ -587,11 +668,16 @@ static enum facet_status plan(struct facet_gfx12_emit *e,
                           (unsigned long long)nodes,
                           MAX_NODES);
     }
-    *size = nodes * 128;
-    if (too_wide(&e->level->tree.nodes[0])) {
-        return refuse_width(err);
+    level->size = nodes * 128;
+    facet_pool_for(pool, e->box_count, PACK_CHUNK, complete_chunk, e);
+    if (level->kind == FACET_LEVEL_TRIANGLES) {
+        facet_bvh_wide_free(&level->wide);
     }
-    return obb ? find_matrices(e, pool, err) : FACET_OK;
+    if (level->shared) { /* packed nodes are copied as they are */
+        free(e->place);
+        e->place = NULL;
+    }
+    return FACET_OK;
 }
 
 enum facet_status facet_gfx12_level_plan(struct facet_level *level,
@@ -602,22 +688,26 @@ enum facet_status facet_gfx12_level_plan(struct facet_level *level,
 {
     const uint32_t count = level->wide.count;
     struct facet_gfx12_emit *e = calloc(1, sizeof *e);
+    enum facet_status status;
 
     level->emit = e;
     if (e != NULL) {
         e->level = level;
+        e->box_count = count;
         e->chunk_count = (count + PACK_CHUNK - 1) / PACK_CHUNK;
+        e->nodes = facet_large_alloc((size_t)count * 128);
         e->place = facet_large_alloc((size_t)count * sizeof *e->place);
         e->chunks = calloc(e->chunk_count, sizeof *e->chunks);
         e->address = level->shared ? NULL : malloc((size_t)count * sizeof *e->address);
         e->masks = level->kind == FACET_LEVEL_INSTANCES ? calloc(count, 1) : NULL;
     }
-    if (e == NULL || e->place == NULL || e->chunks == NULL ||
+    if (e == NULL || e->nodes == NULL || e->place == NULL || e->chunks == NULL ||
         (!level->shared && e->address == NULL) ||
         (level->kind == FACET_LEVEL_INSTANCES && e->masks == NULL)) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %u box nodes", count);
     }
-    return plan(e, obb, pool, &level->size, summary, err);
+    status = shape(e, level, obb, pool, err);
+    return status == FACET_OK ? plan(e, level, pool, summary, err) : status;
 }
 
 enum facet_status facet_gfx12_level_write(const struct facet_level *level,
@@ -628,7 +718,7 @@ enum facet_status facet_gfx12_level_write(const struct facet_level *level,
     struct facet_gfx12_emit *e = level->emit;
 
     e->image = image;
-    facet_pool_for(pool, level->wide.count, PACK_CHUNK, write_chunk, e);
+    facet_pool_for(pool, e->box_count, PACK_CHUNK, write_chunk, e);
     return e->refused ? refuse_width(err) : FACET_OK;
 }
 
@@ -638,8 +728,9 @@ void facet_gfx12_emit_free(struct facet_gfx12_emit *e)
         return;
     }
     for (uint32_t c = 0; e->chunks != NULL && c < e->chunk_count; c++) {
-        facet_gfx12_packer_destroy(e->chunks[c].packer);
+        free(e->chunks[c].nodes);
     }
+    free(e->nodes);
     free(e->place);
     free(e->address);
     free(e->chunks);

@@ -82,9 +82,10 @@ static uint32_t item_of(const struct set *set, uint32_t member)
     return set->member != NULL ? set->member[member] : set->first + member;
 }
 
-static const struct facet_bvh_triangle *triangle_of(const struct set *set, uint32_t item)
+static const struct facet_bvh_triangle *
+triangle_of(const struct set *set, uint32_t item, struct facet_bvh_triangle *room)
 {
-    return &set->level->triangles[set->level->items[item].id];
+    return facet_bvh_triangle_at(set->level->input, set->level->items[item].id, room);
 }
 
 static void link_edge(struct set *set, uint64_t hash, uint32_t edge)
@@ -104,9 +105,10 @@ static void link_edges(struct set *set)
 {
     memset(set->slots, 0xFF, sizeof *set->slots << set->slot_bits);
     for (uint32_t m = set->count; m-- > 0;) {
+        struct facet_bvh_triangle room;
         uint64_t hashes[3];
 
-        edge_hashes(triangle_of(set, item_of(set, m)), hashes);
+        edge_hashes(triangle_of(set, item_of(set, m), &room), hashes);
         for (uint32_t e = 0; e < 3; e++) {
             link_edge(set, hashes[e], 3 * m + e);
         }
@@ -146,7 +148,8 @@ static uint32_t best_partner(const struct set *set, uint32_t member)
 {
     const uint32_t i = item_of(set, member);
     const struct facet_bvh_item *item = &set->level->items[i];
-    const struct facet_bvh_triangle *triangle = triangle_of(set, i);
+    struct facet_bvh_triangle room[2];
+    const struct facet_bvh_triangle *triangle = triangle_of(set, i, &room[0]);
     double own = facet_bvh_box_area(item->lo, item->hi);
     double best_waste = 0.0;
     uint32_t best = NONE;
@@ -158,12 +161,15 @@ static uint32_t best_partner(const struct set *set, uint32_t member)
              o = set->edge_next[o], steps++) {
             const uint32_t j = item_of(set, o / 3);
             const struct facet_bvh_item *other = &set->level->items[j];
+            const struct facet_bvh_triangle *beside;
             struct facet_bvh_item both = *item;
             double waste;
 
-            if (j == i || set->partner[j] != NONE ||
-                triangle_of(set, j)->geometry != triangle->geometry ||
-                !same_edge(triangle, e, triangle_of(set, j), o % 3)) {
+            if (j == i || set->partner[j] != NONE) {
+                continue;
+            }
+            beside = triangle_of(set, j, &room[1]);
+            if (beside->geometry != triangle->geometry || !same_edge(triangle, e, beside, o % 3)) {
                 continue;
             }
             join_items(&both, other);
@@ -323,6 +329,9 @@ static bool make_pairs(struct pairing *p, facet_pool *pool)
         return false;
     }
     facet_pool_for(pool, count, CHUNK, emit_chunk, p);
+    facet_large_release(p->level->items,
+                        (size_t)total * sizeof *p->level->items,
+                        (size_t)count * sizeof *p->level->items);
     p->level->spare = p->level->items;
     p->level->items = p->items;
     p->level->item_count = total;

@@ -36,17 +36,18 @@ struct facet_level_summary {
 
 struct facet_level {
     enum facet_level_kind kind;
-    const struct facet_bvh_triangle *triangles;
-    const struct facet_bvh_aabb *aabbs;
+    const struct facet_bvh_blas_input *input; /* of a bottom level */
     const struct facet_bvh_instance *instances;
     const struct facet_level_summary *blas; /* of the instances */
     uint64_t base;                          /* address of the image, for instance pointers */
-    struct facet_bvh_item *items;
+    struct facet_bvh_item *items;           /* until the tree is made */
     uint32_t item_count;
-    struct facet_bvh_item *spare;    /* room for as many items, or NULL */
-    struct facet_pair_item *pairs;   /* item.id is an index here; NULL: of the triangles */
-    bool shared;                     /* pack across box nodes */
-    bool updatable;                  /* nodes with room for any motion */
+    struct facet_bvh_item *spare;  /* room for as many items, or NULL */
+    uint32_t *ids;                 /* from then on: what the items are, in the order of the tree */
+    uint8_t *weights;              /* and what they weigh, until the collapse */
+    struct facet_pair_item *pairs; /* an id is an index here; NULL: of the triangles */
+    bool shared;                   /* pack across box nodes */
+    bool updatable;                /* nodes with room for any motion */
     struct facet_progress *progress; /* may be NULL */
     struct facet_bvh2 tree;
     struct facet_wide wide;
@@ -63,8 +64,8 @@ struct facet_leaf_place {
     uint8_t size[8];
 };
 
-/* Packs the leaves of level->wide and gives out addresses; level->size is then known, and items and
- * pairs of triangles are needed no more. */
+/* Makes the box nodes, packs the leaves of level->wide and gives out addresses; level->size is then
+ * known. Frees what is needed no more as soon as it is: memory is shortest here. */
 enum facet_status facet_gfx12_level_plan(struct facet_level *level,
                                          bool obb,
                                          facet_pool *pool,
@@ -77,23 +78,32 @@ enum facet_status facet_gfx12_level_write(const struct facet_level *level,
                                           struct facet_error *err);
 void facet_gfx12_emit_free(struct facet_gfx12_emit *emit); /* NULL is allowed */
 
-/* Triangles of item i, at most two; returns how many. */
-static inline uint32_t facet_gfx12_level_item_triangles(const struct facet_level *level,
-                                                        uint32_t item,
-                                                        const struct facet_bvh_triangle *out[2])
+/* Triangles of what has this id, at most two, as numbers of the input; returns how many. */
+static inline uint32_t
+facet_gfx12_level_numbers(const struct facet_level *level, uint32_t id, uint32_t out[2])
 {
-    uint32_t id = level->items[item].id;
-
     if (level->pairs == NULL) {
-        out[0] = &level->triangles[id];
+        out[0] = id;
         return 1;
     }
-    out[0] = &level->triangles[level->pairs[id].triangle[0]];
-    if (level->pairs[id].triangle[1] == FACET_NO_TRIANGLE) {
-        return 1;
+    out[0] = level->pairs[id].triangle[0];
+    out[1] = level->pairs[id].triangle[1];
+    return out[1] == FACET_NO_TRIANGLE ? 1 : 2;
+}
+
+/* The triangles themselves, which may have to be put together in `room`. */
+static inline uint32_t facet_gfx12_level_triangles(const struct facet_level *level,
+                                                   uint32_t id,
+                                                   struct facet_bvh_triangle room[2],
+                                                   const struct facet_bvh_triangle *out[2])
+{
+    uint32_t number[2];
+    const uint32_t count = facet_gfx12_level_numbers(level, id, number);
+
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = facet_bvh_triangle_at(level->input, number[i], &room[i]);
     }
-    out[1] = &level->triangles[level->pairs[id].triangle[1]];
-    return 2;
+    return count;
 }
 
 struct facet_child_box {
@@ -120,7 +130,7 @@ void facet_gfx12_level_join(struct facet_level *level, facet_pool *pool);
 
 /* Pieces of the encoder that a refit needs too. */
 
-struct facet_gfx12_box;
+struct facet_gfx12_instance;
 
 /* World bounds of a BLAS seen through an instance; false when the matrix has no inverse. */
 bool facet_gfx12_instance_bounds(const struct facet_bvh_instance *in,
@@ -131,18 +141,11 @@ bool facet_gfx12_instance_bounds(const struct facet_bvh_instance *in,
 /* cull_flags that hold for an instance of a BLAS with these promises. */
 uint8_t facet_gfx12_instance_promises(const struct facet_bvh_instance *instance,
                                       uint8_t blas_promises);
-/* The node itself; false when the BLAS is too wide. */
-bool facet_gfx12_instance_node(const struct facet_bvh_instance *in,
-                               const float blas_lo[3],
-                               const float blas_hi[3],
-                               bool procedural,
-                               uint64_t address,
-                               uint32_t parent,
-                               uint8_t bytes[128]);
-/* Origin and exponents for n >= 1 child boxes (float bits); false when they are too wide. */
-bool facet_gfx12_box_grid(struct facet_gfx12_box *box,
-                          uint32_t lo[8][3],
-                          uint32_t hi[8][3],
-                          unsigned n);
+/* What a node takes from the scene's instance: matrix, flags, mask and user data; `address` is that
+ * of its BLAS. */
+void facet_gfx12_instance_place(const struct facet_bvh_instance *in,
+                                bool procedural,
+                                uint64_t address,
+                                struct facet_gfx12_instance *node);
 
 #endif

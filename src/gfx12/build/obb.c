@@ -117,8 +117,9 @@ static void rotate_node(const struct facet_level *level,
         }
         child_run(level, &wide->child[c], &first, &end);
         for (uint32_t i = first; i < end; i++) {
+            struct facet_bvh_triangle room[2];
             const struct facet_bvh_triangle *t[2];
-            uint32_t n = facet_gfx12_level_item_triangles(level, i, t);
+            uint32_t n = facet_gfx12_level_triangles(level, level->ids[i], room, t);
 
             for (uint32_t j = 0; j < n; j++) {
                 rotate(m, t[j], box);
@@ -196,9 +197,10 @@ static void count_progress(const struct facet_level *level, uint32_t w)
 
     for (unsigned c = wide->inner; c < wide->count; c++) {
         for (uint32_t i = 0; i < wide->child[c].count; i++) {
-            const struct facet_bvh_triangle *t[2];
+            uint32_t number[2];
 
-            triangles += facet_gfx12_level_item_triangles(level, wide->child[c].first + i, t);
+            triangles +=
+                facet_gfx12_level_numbers(level, level->ids[wide->child[c].first + i], number);
         }
     }
     facet_progress_add(level->progress, triangles);

@@ -31,6 +31,7 @@ struct summary {
 struct facet_packer {
     bool shared, updatable;
     struct facet_pack_node open;
+    struct facet_bvh_triangle kept[FACET_PACK_NODE_PAIRS][2]; /* of the open node, between calls */
     /* finished nodes */
     uint8_t *nodes;
     uint32_t node_count;
@@ -303,25 +304,47 @@ static bool add_plain(facet_packer *p,
     return close_node(p);
 }
 
+/* The caller's triangles may be gone when the open node is written. */
+static void keep_open(facet_packer *p)
+{
+    for (uint32_t i = 0; i < p->open.bits.pairs; i++) {
+        for (int t = 0; t < 2; t++) {
+            const struct facet_bvh_triangle **triangle = &p->open.pair[i].triangle[t];
+
+            if (*triangle != NULL && *triangle != &p->kept[i][t]) {
+                p->kept[i][t] = **triangle;
+                *triangle = &p->kept[i][t];
+            }
+        }
+    }
+}
+
 bool facet_gfx12_packer_add(facet_packer *p,
                             const struct facet_pack_range *ranges,
                             unsigned count,
                             struct facet_pack_place *place)
 {
     if (p->shared) {
-        return add_first_fit(p, ranges, count, place);
+        const bool good = add_first_fit(p, ranges, count, place);
+
+        keep_open(p);
+        return good;
     }
     /* Which range is smallest does not matter where no two can share anything. */
     return p->updatable ? add_first_fit(p, ranges, count, place) && close_node(p)
                         : add_plain(p, ranges, count, place);
 }
 
-bool facet_gfx12_packer_finish(facet_packer *p, const uint8_t **nodes, uint32_t *node_count)
+bool facet_gfx12_packer_finish(facet_packer *p, uint8_t **nodes, uint32_t *node_count)
 {
+    uint8_t *fitting;
+
     if (!close_node(p)) {
         return false;
     }
-    *nodes = p->nodes;
+    fitting = realloc(p->nodes, (size_t)p->node_count * 128 + 1);
+    *nodes = fitting != NULL ? fitting : p->nodes;
     *node_count = p->node_count;
+    p->nodes = NULL;
     return true;
 }

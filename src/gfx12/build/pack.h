@@ -43,8 +43,8 @@ bool facet_gfx12_packer_add(facet_packer *packer,
                             const struct facet_pack_range *ranges,
                             unsigned count,
                             struct facet_pack_place *place);
-/* Closes the last node. The buffer stays the packer's. */
-bool facet_gfx12_packer_finish(facet_packer *packer, const uint8_t **nodes, uint32_t *node_count);
+/* Closes the last node and hands over all of them (free); nothing can be added any more. */
+bool facet_gfx12_packer_finish(facet_packer *packer, uint8_t **nodes, uint32_t *node_count);
 /* Nodes so far, the open one included. */
 uint32_t facet_gfx12_packer_nodes(const facet_packer *packer);
 

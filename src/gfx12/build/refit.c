@@ -7,12 +7,16 @@
 #include "gfx12/build/level.h"
 #include "gfx12/build/raw_node.h"
 #include "gfx12/build/refit_prim.h"
+#include "gfx12/image/node.h"
+#include "gfx12/image/shown.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CHUNK 1024 /* nodes */
+#define NEAR 6     /* nodes ahead whose triangles are asked for */
+#define FAR 16     /* and that are asked for themselves */
 
 /* What a node covers now. */
 struct covered {
@@ -25,7 +29,7 @@ struct covered {
 
 struct instance {
     uint32_t node;
-    uint32_t root;  /* of its BLAS */
+    uint32_t root;  /* of its BLAS, or of the part that it stands for */
     uint32_t index; /* in the scene */
     uint64_t base;  /* of its BLAS */
     uint32_t user_data;
@@ -42,6 +46,7 @@ struct refit {
     struct facet_refit_blas *blas;
     uint32_t blas_count;
     struct instance *instances, *moved; /* of the image by node, and of the scene */
+    uint32_t instance_nodes;
     uint32_t *nodes; /* primitive nodes from the front, boxes of bottom levels up to the end */
     uint32_t primitive_count, box_count, top_count;
     uint8_t *bytes;
@@ -67,6 +72,13 @@ static int compare_blas(const void *a, const void *b)
     return x->base < y->base ? -1 : x->base > y->base;
 }
 
+static int compare_bases(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
 static const struct facet_refit_blas *find_blas(const struct refit *r, uint64_t base)
 {
     const struct facet_refit_blas wanted = {.base = base};
@@ -81,31 +93,46 @@ static bool is_root(const struct refit *r, uint32_t node)
     return parent == FACET_GFX12_NO_NODE || r->walk.nodes[parent].kind == FACET_GFX12_KIND_INSTANCE;
 }
 
-/* One entry per level base below an instance; an image without instances is one BLAS. */
-static enum facet_status match_levels(struct refit *r, struct facet_error *err)
+/* The bases of all levels below an instance, each once; an image without instances is one BLAS. */
+static void find_levels(const struct refit *r, uint64_t *bases, uint32_t *count)
 {
-    enum facet_status status = FACET_OK;
-    uint32_t found = 0;
+    uint32_t found = 0, kept = 0;
 
-    r->blas_count = r->scene->blas_count;
-    r->blas = calloc((size_t)r->blas_count + 1, sizeof *r->blas);
-    if (r->blas == NULL) {
-        return no_memory(err);
-    }
     for (uint32_t i = 0; i < r->walk.reached; i++) {
         const uint32_t node = r->walk.order[i];
         const struct facet_gfx12_walk_node *n = &r->walk.nodes[node];
         const bool top = n->parent == FACET_GFX12_NO_NODE && r->scene->instance_count != 0;
 
-        if (!is_root(r, node) || top) {
-            continue;
+        if (is_root(r, node) && !top) {
+            bases[found++] = n->level_base;
         }
-        if (n->kind != FACET_GFX12_KIND_BOX || found == r->blas_count) {
-            return facet_gfx12_refit_mismatch(
-                err, facet_gfx12_node_offset(node), "starts a BLAS that the scene does not have");
-        }
-        r->blas[found++].base = n->level_base;
     }
+    qsort(bases, found, sizeof *bases, compare_bases);
+    for (uint32_t i = 0; i < found; i++) {
+        if (i == 0 || bases[i] != bases[i - 1]) {
+            bases[kept++] = bases[i];
+        }
+    }
+    *count = kept;
+}
+
+static enum facet_status match_levels(struct refit *r, struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+    uint64_t *bases = malloc(((size_t)r->walk.reached + 1) * sizeof *bases);
+    uint32_t found = 0;
+
+    r->blas_count = r->scene->blas_count;
+    r->blas = calloc((size_t)r->blas_count + 1, sizeof *r->blas);
+    if (bases == NULL || r->blas == NULL) {
+        free(bases);
+        return no_memory(err);
+    }
+    find_levels(r, bases, &found);
+    for (uint32_t i = 0; i < found && i < r->blas_count; i++) {
+        r->blas[i].base = bases[i];
+    }
+    free(bases);
     if (found != r->blas_count) {
         return facet_fail(err,
                           FACET_ERR_INPUT,
@@ -114,7 +141,6 @@ static enum facet_status match_levels(struct refit *r, struct facet_error *err)
                           found,
                           r->blas_count);
     }
-    qsort(r->blas, found, sizeof *r->blas, compare_blas);
     for (uint32_t i = 0; i < found && status == FACET_OK; i++) {
         status = facet_gfx12_refit_match(&r->blas[i], &r->scene->blas[i], err);
     }
@@ -123,10 +149,8 @@ static enum facet_status match_levels(struct refit *r, struct facet_error *err)
 
 /* Any instance of the same mesh may take the place of another, since its node is written anew; by
  * user data, and where that is the same by matrix, each finds itself if nothing has changed. */
-static int compare_instances(const void *a, const void *b)
+static int compare_keys(const struct instance *x, const struct instance *y)
 {
-    const struct instance *x = a, *y = b;
-
     if (x->base != y->base) {
         return x->base < y->base ? -1 : 1;
     }
@@ -134,6 +158,34 @@ static int compare_instances(const void *a, const void *b)
         return x->user_data < y->user_data ? -1 : 1;
     }
     return memcmp(x->matrix, y->matrix, sizeof x->matrix);
+}
+
+static int compare_instances(const void *a, const void *b)
+{
+    const struct instance *x = a, *y = b;
+    const int keys = compare_keys(x, y);
+
+    return keys != 0 ? keys : x->root < y->root ? -1 : x->root > y->root;
+}
+
+/* Several nodes can stand for one instance, each for another part of its BLAS (R-G12-72). Of nodes
+ * that are alike, the n-th for a part belongs to the n-th instance. Numbers the instances of the
+ * sorted nodes from 0 on in `index`, and returns how many there are. */
+static uint32_t number_instances(struct instance *list, uint32_t nodes)
+{
+    uint32_t first = 0, same = 0, count = 0;
+
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (i == 0 || compare_keys(&list[i - 1], &list[i]) != 0) {
+            first = count;
+            same = 0;
+        } else {
+            same = list[i - 1].root == list[i].root ? same + 1 : 0;
+        }
+        list[i].index = first + same;
+        count = first + same >= count ? first + same + 1 : count;
+    }
+    return count;
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -149,10 +201,16 @@ read_instance(const struct refit *r, uint32_t node, struct instance *out, struct
     struct facet_gfx12_link links[8];
     struct facet_gfx12_instance in;
     const unsigned count = facet_gfx12_links(r->view, &r->walk, node, links);
+    bool one = count != 0 && r->walk.nodes[node].level_base == top_base(r);
 
-    if (count != 1 || r->walk.nodes[node].level_base != top_base(r)) {
+    for (unsigned i = 1; i < count; i++) {
+        one = one && links[i].offset == links[0].offset;
+    }
+    if (!one) {
         return facet_gfx12_refit_mismatch(
-            err, facet_gfx12_node_offset(node), "is an instance of a kind that Facet never writes");
+            err,
+            facet_gfx12_node_offset(node),
+            "is an instance in a BLAS, or one that names several nodes; a refit follows neither");
     }
     facet_gfx12_instance_decode(facet_gfx12_node_bytes(r->view, node), &in);
     *out = (struct instance){
@@ -162,13 +220,24 @@ read_instance(const struct refit *r, uint32_t node, struct instance *out, struct
     return FACET_OK;
 }
 
+static uint32_t count_instance_nodes(const struct facet_gfx12_walk *walk)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < walk->reached; i++) {
+        count += walk->nodes[walk->order[i]].kind == FACET_GFX12_KIND_INSTANCE;
+    }
+    return count;
+}
+
 static enum facet_status match_instances(struct refit *r, struct facet_error *err)
 {
-    const uint32_t count = r->scene->instance_count;
+    const uint32_t count = r->scene->instance_count, nodes = count_instance_nodes(&r->walk);
     enum facet_status status = FACET_OK;
     uint32_t found = 0;
 
-    r->instances = malloc(((size_t)count + 1) * sizeof *r->instances);
+    r->instance_nodes = nodes;
+    r->instances = malloc(((size_t)nodes + 1) * sizeof *r->instances);
     r->moved = malloc(((size_t)count + 1) * sizeof *r->moved);
     if (r->instances == NULL || r->moved == NULL) {
         return no_memory(err);
@@ -176,16 +245,16 @@ static enum facet_status match_instances(struct refit *r, struct facet_error *er
     for (uint32_t i = 0; i < r->walk.reached && status == FACET_OK; i++) {
         const uint32_t node = r->walk.order[i];
 
-        if (r->walk.nodes[node].kind != FACET_GFX12_KIND_INSTANCE) {
-            continue;
+        if (r->walk.nodes[node].kind == FACET_GFX12_KIND_INSTANCE) {
+            status = read_instance(r, node, &r->instances[found++], err);
         }
-        if (found == count) {
-            return facet_gfx12_refit_mismatch(
-                err, facet_gfx12_node_offset(node), "is an instance that the scene does not have");
-        }
-        status = read_instance(r, node, &r->instances[found++], err);
     }
-    if (status == FACET_OK && found != count) {
+    if (status != FACET_OK) {
+        return status;
+    }
+    qsort(r->instances, nodes, sizeof *r->instances, compare_instances);
+    found = number_instances(r->instances, nodes);
+    if (found != count) {
         return facet_fail(err,
                           FACET_ERR_INPUT,
                           0,
@@ -194,7 +263,7 @@ static enum facet_status match_instances(struct refit *r, struct facet_error *er
                           found,
                           count);
     }
-    for (uint32_t i = 0; i < count && status == FACET_OK; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const struct facet_bvh_instance *in = &r->scene->instances[i];
 
         r->moved[i] = (struct instance){.index = i,
@@ -203,20 +272,18 @@ static enum facet_status match_instances(struct refit *r, struct facet_error *er
                                         .user_data = in->user_data};
         memcpy(r->moved[i].matrix, in->world_to_object, sizeof r->moved[i].matrix);
     }
-    if (status != FACET_OK) {
-        return status;
-    }
-    qsort(r->instances, count, sizeof *r->instances, compare_instances);
     qsort(r->moved, count, sizeof *r->moved, compare_instances);
-    for (uint32_t i = 0; i < count; i++) {
-        if (r->instances[i].base != r->moved[i].base) {
+    for (uint32_t i = 0; i < nodes; i++) {
+        const struct instance *moved = &r->moved[r->instances[i].index];
+
+        if (r->instances[i].base != moved->base) {
             return facet_gfx12_refit_mismatch(err,
                                               facet_gfx12_node_offset(r->instances[i].node),
                                               "is an instance of another mesh");
         }
-        r->instances[i].index = r->moved[i].index;
+        r->instances[i].index = moved->index;
     }
-    qsort(r->instances, count, sizeof *r->instances, compare_nodes);
+    qsort(r->instances, nodes, sizeof *r->instances, compare_nodes);
     return FACET_OK;
 }
 
@@ -378,23 +445,49 @@ static void set_child(uint8_t *bytes, const struct facet_gfx12_child *c)
     facet_store_le32(bytes + 8, type_and_size | c->max[1] | (uint32_t)c->max[2] << 12);
 }
 
-static enum facet_status refit_box(struct refit *r, uint32_t node, struct facet_error *err)
+/* Origin and exponents as the encoder has them; the bounds of the children are joined already. */
+static bool own_grid(const struct covered *own, struct facet_gfx12_box *box)
 {
-    struct facet_gfx12_link links[8];
-    const unsigned count = facet_gfx12_links(r->view, &r->walk, node, links);
-    struct covered *own = &r->covered[node];
-    struct covered below[8];
-    uint8_t *bytes = r->bytes + facet_gfx12_node_offset(node);
-    struct facet_gfx12_box box;
-    uint32_t lo[8][3], hi[8][3];
+    for (int k = 0; k < 3; k++) {
+        box->origin[k] = facet_float_bits(own->lo[k]);
+        if (!facet_gfx12_quantize_exponent(
+                box->origin[k], facet_float_bits(own->hi[k]), &box->exponent[k])) {
+            return false;
+        }
+    }
+    return true;
+}
 
-    cover_nothing(own);
+/* What the children of a box cover, all of which have been refitted; returns how many there are. */
+static unsigned cover_children(const struct refit *r,
+                               uint32_t node,
+                               struct facet_gfx12_link links[8],
+                               struct covered below[8])
+{
+    const unsigned count = facet_gfx12_links(r->view, &r->walk, node, links);
+
     for (unsigned i = 0; i < count; i++) {
         if (facet_gfx12_id_kind(links[i].id) == FACET_GFX12_KIND_PRIMITIVE) {
             cover_range(r, &links[i], &below[i]);
         } else {
             below[i] = r->covered[facet_gfx12_node_at(links[i].offset)];
         }
+    }
+    return count;
+}
+
+static enum facet_status refit_box(struct refit *r, uint32_t node, struct facet_error *err)
+{
+    struct facet_gfx12_link links[8];
+    struct covered below[8];
+    const unsigned count = cover_children(r, node, links, below);
+    struct covered *own = &r->covered[node];
+    uint8_t *bytes = r->bytes + facet_gfx12_node_offset(node);
+    struct facet_gfx12_box box;
+    uint32_t lo[8][3], hi[8][3];
+
+    cover_nothing(own);
+    for (unsigned i = 0; i < count; i++) {
         cover_join(own, &below[i]);
         memcpy(lo[i], below[i].lo, sizeof lo[i]);
         memcpy(hi[i], below[i].hi, sizeof hi[i]);
@@ -405,7 +498,7 @@ static enum facet_status refit_box(struct refit *r, uint32_t node, struct facet_
     if (count == 0 || !own->changed) {
         return FACET_OK;
     }
-    if (!facet_gfx12_box_grid(&box, lo, hi, count)) {
+    if (!own_grid(own, &box)) {
         return too_wide(node, err);
     }
     set_grid(bytes, &box);
@@ -419,41 +512,73 @@ static enum facet_status refit_box(struct refit *r, uint32_t node, struct facet_
     return FACET_OK;
 }
 
+/* What an instance shows of its BLAS: the whole, and the boxes of the root's children. */
+static unsigned cover_shown(const struct refit *r,
+                            const struct instance *instance,
+                            struct covered *whole,
+                            struct facet_gfx12_bounds shown[8])
+{
+    struct facet_gfx12_link links[8];
+    struct covered below[8];
+    unsigned count = 0;
+
+    if (r->walk.nodes[instance->root].kind == FACET_GFX12_KIND_BOX) {
+        *whole = r->covered[instance->root];
+        count = cover_children(r, instance->root, links, below);
+    } else {
+        (void)facet_gfx12_links(r->view, &r->walk, instance->node, links);
+        cover_range(r, &links[0], whole);
+        cover_end(whole);
+    }
+    if (count == 0) {
+        below[count++] = *whole;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        memcpy(shown[i].lo, below[i].lo, sizeof shown[i].lo);
+        memcpy(shown[i].hi, below[i].hi, sizeof shown[i].hi);
+    }
+    return count;
+}
+
 static enum facet_status refit_instance(struct refit *r, uint32_t node, struct facet_error *err)
 {
     const struct instance wanted = {.node = node};
-    const struct instance *found = bsearch(
-        &wanted, r->instances, r->scene->instance_count, sizeof *r->instances, compare_nodes);
+    const struct instance *found =
+        bsearch(&wanted, r->instances, r->instance_nodes, sizeof *r->instances, compare_nodes);
     const struct facet_bvh_instance *moved = &r->scene->instances[found->index];
-    const struct covered *blas = &r->covered[found->root];
     struct covered *own = &r->covered[node];
     uint8_t *bytes = r->bytes + facet_gfx12_node_offset(node);
     uint8_t before[FACET_GFX12_NODE_BYTES];
+    struct facet_gfx12_bounds shown[8];
     struct facet_gfx12_instance in;
+    struct covered blas = {0};
+    const unsigned count = cover_shown(r, found, &blas, shown);
 
     memcpy(before, facet_gfx12_node_bytes(r->view, node), sizeof before);
     facet_gfx12_instance_decode(before, &in);
     cover_nothing(own);
     own->empty = false;
     own->mask = moved->mask;
-    own->promises = facet_gfx12_instance_promises(moved, blas->promises);
-    if (!facet_gfx12_instance_bounds(moved, blas->lo, blas->hi, own->lo, own->hi)) {
+    own->promises = facet_gfx12_instance_promises(moved, blas.promises);
+    if (!facet_gfx12_instance_bounds(moved, blas.lo, blas.hi, own->lo, own->hi)) {
         return facet_fail(err,
                           FACET_ERR_INPUT,
                           found->index,
                           "instance %u: world_to_object has no inverse",
                           found->index);
     }
-    if (!facet_gfx12_instance_node(moved,
-                                   blas->lo,
-                                   blas->hi,
-                                   r->scene->blas[moved->blas].aabb_count != 0,
-                                   facet_gfx12_base_address(in.pointer),
-                                   in.parent,
-                                   bytes)) {
-        return too_wide(node, err);
+    facet_gfx12_instance_place(moved,
+                               r->scene->blas[moved->blas].aabb_count != 0,
+                               facet_gfx12_base_address(in.pointer),
+                               &in);
+    facet_gfx12_instance_encode(&in, bytes);
+    own->changed = blas.changed || memcmp(before, bytes, sizeof before) != 0;
+    if (own->changed) {
+        if (!facet_gfx12_instance_show(&in, shown, count)) {
+            return too_wide(node, err);
+        }
+        facet_gfx12_instance_encode(&in, bytes);
     }
-    own->changed = blas->changed || memcmp(before, bytes, sizeof before) != 0;
     return FACET_OK;
 }
 
@@ -470,8 +595,27 @@ static enum facet_status refit_primitive(struct refit *r, uint32_t node, struct 
     }
     memcpy(before, facet_gfx12_node_bytes(r->view, node), sizeof before);
     status = facet_gfx12_refit_prim(blas, before, facet_gfx12_node_offset(node), bytes, err);
-    r->changed[node] = memcmp(before, bytes, sizeof before) != 0;
+    if (memcmp(before, bytes, sizeof before) != 0) {
+        r->changed[node] = true; /* and stays it when the passes come again, in place */
+    }
     return status;
+}
+
+/* Triangles lie in the scene's order, far apart. */
+static void ask_primitive(const struct refit *r, uint32_t node, unsigned ahead)
+{
+    const uint8_t *bytes = facet_gfx12_node_bytes(r->view, node);
+    const struct facet_refit_blas *blas;
+
+    if (ahead == FAR) {
+        __builtin_prefetch(bytes);
+        __builtin_prefetch(bytes + 64);
+        return;
+    }
+    blas = find_blas(r, r->walk.nodes[node].level_base);
+    if (blas != NULL) {
+        facet_gfx12_refit_prim_ask(blas, bytes);
+    }
 }
 
 /* ---- passes ---- */
@@ -481,7 +625,10 @@ struct pass {
     struct refit *r;
     const uint32_t *nodes;
     enum facet_status (*refit)(struct refit *r, uint32_t node, struct facet_error *err);
-    _Atomic uint32_t failed; /* the first place in the list that did */
+    void (*ask)(const struct refit *r,
+                uint32_t node,
+                unsigned ahead); /* before its turn, or NULL */
+    _Atomic uint32_t failed;     /* the first place in the list that did */
 };
 
 static void pass_chunk(void *context, size_t begin, size_t end)
@@ -489,6 +636,11 @@ static void pass_chunk(void *context, size_t begin, size_t end)
     struct pass *pass = context;
 
     for (size_t i = begin; i < end; i++) {
+        for (unsigned ahead = NEAR; pass->ask != NULL && ahead <= FAR; ahead += FAR - NEAR) {
+            if (i + ahead < end) {
+                pass->ask(pass->r, pass->nodes[i + ahead], ahead);
+            }
+        }
         if (pass->refit(pass->r, pass->nodes[i], NULL) != FACET_OK) {
             uint32_t first = atomic_load(&pass->failed);
 
@@ -593,11 +745,9 @@ refit_bottom_boxes(struct refit *r, facet_pool *pool, struct facet_error *err)
     return status;
 }
 
-static enum facet_status
-refit_primitives(struct refit *r, facet_pool *pool, struct facet_error *err)
+static enum facet_status check_seen(const struct refit *r, struct facet_error *err)
 {
-    struct pass pass = {.r = r, .nodes = r->nodes, .refit = refit_primitive};
-    enum facet_status status = run_pass(&pass, r->primitive_count, pool, err);
+    enum facet_status status = FACET_OK;
 
     for (uint32_t i = 0; i < r->blas_count && status == FACET_OK; i++) {
         const uint32_t lost = facet_gfx12_refit_unseen(&r->blas[i]);
@@ -614,6 +764,46 @@ refit_primitives(struct refit *r, facet_pool *pool, struct facet_error *err)
         }
     }
     return status;
+}
+
+static enum facet_status
+refit_primitives(struct refit *r, facet_pool *pool, struct facet_error *err)
+{
+    struct pass pass = {.r = r, .nodes = r->nodes, .refit = refit_primitive, .ask = ask_primitive};
+    const enum facet_status status = run_pass(&pass, r->primitive_count, pool, err);
+
+    return status == FACET_OK ? check_seen(r, err) : status;
+}
+
+/* On one thread all bottom levels go in one pass, children first, so that a box finds its primitive
+ * nodes in the cache. False when something fails: what, the passes say. */
+static bool refit_in_turn(struct refit *r)
+{
+    const uint32_t count = r->walk.reached, *order = r->walk.order;
+    enum facet_status status = FACET_OK;
+    uint32_t top = 0;
+
+    for (uint32_t i = 0; i < count && status == FACET_OK; i++) {
+        const struct facet_gfx12_walk_node *n = &r->walk.nodes[order[i]];
+
+        for (uint32_t ahead = NEAR; ahead <= FAR && i + ahead < count; ahead += FAR - NEAR) {
+            if (r->walk.nodes[order[i + ahead]].kind == FACET_GFX12_KIND_PRIMITIVE) {
+                ask_primitive(r, order[i + ahead], ahead);
+            }
+        }
+        if (n->kind == FACET_GFX12_KIND_PRIMITIVE) {
+            status = refit_primitive(r, order[i], NULL);
+        } else if (is_bottom(r, n)) {
+            status = refit_box(r, order[i], NULL);
+        } else {
+            r->nodes[top++] = order[i];
+        }
+    }
+    if (status == FACET_OK) {
+        memcpy(r->walk.order, r->nodes, top * sizeof *r->nodes);
+        r->top_count = top;
+    }
+    return status == FACET_OK;
 }
 
 static enum facet_status refit_top(struct refit *r, struct facet_error *err)
@@ -647,7 +837,7 @@ static enum facet_status refit(struct refit *r, facet_pool *pool, struct facet_e
     r->root = r->walk.order[r->walk.reached - 1];
     r->covered = facet_large_alloc(((size_t)r->walk.count + 1) * sizeof *r->covered);
     r->nodes = malloc(((size_t)r->walk.reached + 1) * sizeof *r->nodes);
-    r->changed = malloc((size_t)r->walk.count + 1);
+    r->changed = calloc((size_t)r->walk.count + 1, sizeof *r->changed);
     if (r->covered == NULL || r->changed == NULL || r->nodes == NULL) {
         return no_memory(err);
     }
@@ -659,11 +849,16 @@ static enum facet_status refit(struct refit *r, facet_pool *pool, struct facet_e
         status = match_instances(r, err);
     }
     if (status == FACET_OK) {
-        sort_nodes(r);
-        status = refit_primitives(r, pool, err);
-    }
-    if (status == FACET_OK) {
-        status = refit_bottom_boxes(r, pool, err);
+        const bool alone = pool == NULL || facet_pool_threads(pool) == 1;
+        const bool done = alone && refit_in_turn(r);
+
+        if (!done) {
+            sort_nodes(r);
+        }
+        status = done ? check_seen(r, err) : refit_primitives(r, pool, err);
+        if (status == FACET_OK && !done) {
+            status = refit_bottom_boxes(r, pool, err);
+        }
     }
     return status == FACET_OK ? refit_top(r, err) : status;
 }

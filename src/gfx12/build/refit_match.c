@@ -1,6 +1,8 @@
 /* See refit_match.h. */
 #include "gfx12/build/refit_match.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,39 +20,36 @@ static int compare_keys(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Geometries 0, 1, ... one after the other, each with primitives 0, 1, ...; how many geometries, or
- * 0 when the list is another. */
-static uint32_t count_geometries(const struct facet_bvh_blas_input *in, uint32_t count)
+/* Geometries 0, 1, ... one after the other, each with primitives 0, 1, ...: where each begins, and
+ * the end. Nothing when the list is another; false without memory. */
+static bool find_geometries(struct facet_refit_blas *blas)
 {
     uint32_t geometry = 0, next = 0;
+    size_t room = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t id[2];
-
-        id_of(in, i, id);
-        if (id[0] != geometry) {
-            next = 0;
-            geometry++;
-        }
-        if (id[0] != geometry || id[1] != next++) {
-            return 0;
-        }
-    }
-    return geometry + 1;
-}
-
-static bool make_first(struct facet_refit_blas *blas)
-{
-    blas->first = calloc((size_t)blas->geometries + 1, sizeof *blas->first);
-    if (blas->first == NULL) {
+    if (!facet_array_fit(&blas->first, &room, 2, sizeof *blas->first)) {
         return false;
     }
+    blas->first[0] = 0;
     for (uint32_t i = 0; i < blas->count; i++) {
         uint32_t id[2];
 
         id_of(blas->input, i, id);
-        blas->first[id[0] + 1] = i + 1;
+        if (id[0] != geometry) {
+            next = 0;
+            geometry++;
+            if (!facet_array_fit(&blas->first, &room, (size_t)geometry + 2, sizeof *blas->first)) {
+                return false;
+            }
+            blas->first[geometry] = i;
+        }
+        if (id[0] != geometry || id[1] != next++) {
+            free(blas->first);
+            blas->first = NULL;
+            return true;
+        }
     }
+    blas->geometries = geometry + 1;
     blas->first[blas->geometries] = blas->count;
     return true;
 }
@@ -78,8 +77,7 @@ enum facet_status facet_gfx12_refit_match(struct facet_refit_blas *blas,
     blas->input = input;
     blas->count = input->triangle_count + input->aabb_count;
     blas->seen = calloc((size_t)blas->count + 1, sizeof *blas->seen);
-    blas->geometries = count_geometries(input, blas->count);
-    return blas->seen != NULL && (blas->geometries != 0 ? make_first(blas) : make_keys(blas))
+    return blas->seen != NULL && find_geometries(blas) && (blas->first != NULL || make_keys(blas))
                ? FACET_OK
                : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the refit");
 }

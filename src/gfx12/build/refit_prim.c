@@ -161,6 +161,26 @@ static enum facet_status refit_raw(const struct facet_refit_blas *blas,
     return FACET_OK;
 }
 
+void facet_gfx12_refit_prim_ask(const struct facet_refit_blas *blas, const uint8_t node[128])
+{
+    const struct facet_bvh_blas_input *in = blas->input;
+    struct raw_layout l;
+
+    if (!facet_gfx12_raw_node(node) || blas->first == NULL || in->triangle_count == 0) {
+        return;
+    }
+    l = raw_layout(node);
+    for (unsigned t = 0; l.vertices != 0 && t < 2 * l.pairs; t += 2) { /* the other one is near */
+        uint32_t index;
+
+        if (facet_gfx12_refit_find(
+                blas, raw_index(node, &l, 0, t), raw_index(node, &l, 1, t), &index)) {
+            __builtin_prefetch(&in->triangles[index]);
+            __builtin_prefetch(&in->triangles[index] + 1);
+        }
+    }
+}
+
 /* ---- other nodes ---- */
 
 static enum facet_status refit_procedural(const struct facet_refit_blas *blas,
@@ -171,7 +191,7 @@ static enum facet_status refit_procedural(const struct facet_refit_blas *blas,
 {
     const struct facet_bvh_blas_input *in = blas->input;
     const struct facet_bvh_aabb *box;
-    uint32_t index;
+    uint32_t index, corner[3];
 
     if (in->aabb_count == 0 ||
         !facet_gfx12_refit_find(
@@ -186,7 +206,14 @@ static enum facet_status refit_procedural(const struct facet_refit_blas *blas,
                 err, FACET_ERR_INPUT, index, "box %u is inverted or not finite", index);
         }
     }
-    facet_gfx12_pack_aabb(box, after);
+    /* Its place is that of the first two corners of a node of whole floats; everything else stays
+     * where the builder put it. */
+    memcpy(corner, box->min, sizeof corner);
+    facet_gfx12_raw_store(after, 0, corner);
+    memcpy(corner, box->max, sizeof corner);
+    facet_gfx12_raw_store(after, 1, corner);
+    facet_gfx12_raw_set_pair(
+        after, 0, with_flags(facet_gfx12_raw_pair(after, 0), 0, box->flags & FACET_BVH_OPAQUE));
     return FACET_OK;
 }
 

@@ -14,4 +14,7 @@ enum facet_status facet_gfx12_refit_prim(const struct facet_refit_blas *blas,
 enum facet_status
 facet_gfx12_refit_mismatch(struct facet_error *err, uint64_t at, const char *what);
 
+/* Asks the memory for the triangles of a node that is refitted soon. */
+void facet_gfx12_refit_prim_ask(const struct facet_refit_blas *blas, const uint8_t node[128]);
+
 #endif

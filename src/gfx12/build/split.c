@@ -42,8 +42,9 @@ struct splitter {
  * planes, in the measure of facet_bvh_box_area. */
 static double shadows(const struct facet_level *level, uint32_t item)
 {
+    struct facet_bvh_triangle room[2];
     const struct facet_bvh_triangle *triangles[2];
-    uint32_t count = facet_gfx12_level_item_triangles(level, item, triangles);
+    uint32_t count = facet_gfx12_level_triangles(level, level->items[item].id, room, triangles);
     double sum = 0.0;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -228,8 +229,9 @@ static void clip(struct polygon *p, int axis, double at, double sign)
  * one of its sides; false when nothing does. */
 static bool shrink(const struct facet_level *level, uint32_t whole, struct facet_bvh_item *part)
 {
+    struct facet_bvh_triangle room[2];
     const struct facet_bvh_triangle *triangles[2];
-    uint32_t count = facet_gfx12_level_item_triangles(level, whole, triangles);
+    uint32_t count = facet_gfx12_level_triangles(level, level->items[whole].id, room, triangles);
     const struct facet_bvh_item *item = &level->items[whole];
     double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
     double size = 0.0, margin;
@@ -412,16 +414,16 @@ static void join_leaves(void *context, size_t begin, size_t end)
         struct facet_wide_node *node = &level->wide.nodes[n];
 
         for (unsigned c = node->inner; c < node->count; c++) {
-            struct facet_bvh_item *items = level->items + node->child[c].first;
+            uint32_t *ids = level->ids + node->child[c].first;
             uint32_t count = 0;
 
             for (uint32_t i = 0; i < node->child[c].count; i++) {
                 uint32_t same = 0;
 
-                while (same < count && items[same].id != items[i].id) {
+                while (same < count && ids[same] != ids[i]) {
                     same++;
                 }
-                items[same] = items[i];
+                ids[same] = ids[i];
                 count += same == count;
             }
             node->child[c].count = count;

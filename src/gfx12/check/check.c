@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/bits.h"
+#include "base/large.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -135,6 +136,14 @@ static uint64_t problem_offset(const struct facet_checker *c, const struct facet
                                                                     : at + 32 + 12 * p->slot;
 }
 
+/* A custom primitive of HIPRT (R-G12-116), in a box: its number, and no node of the hardware. */
+static bool is_custom(const struct facet_checker *c, const struct facet_gfx12_problem *p)
+{
+    return c->options->dialect == FACET_GFX12_OF_HIPRT && p->node != FACET_GFX12_NO_NODE &&
+           c->walk.nodes[p->node].kind == FACET_GFX12_KIND_BOX &&
+           (c->view->bytes[problem_offset(c, p) + 11] & 15) == 7;
+}
+
 static void report_problem(struct facet_checker *c, const struct facet_gfx12_problem *p)
 {
     const uint64_t at = problem_offset(c, p);
@@ -155,6 +164,9 @@ static void report_problem(struct facet_checker *c, const struct facet_gfx12_pro
         facet_gfx12_checker_report(c, 1, at, "%s at %s overlaps another node", name, to);
         break;
     case FACET_GFX12_TROUBLE_TYPE:
+        if (is_custom(c, p)) {
+            break; /* the rules about headers know how many there are */
+        }
         facet_gfx12_checker_report(c, 11, at, "%s has a type that names no node", name);
         break;
     case FACET_GFX12_TROUBLE_KIND:
@@ -194,9 +206,49 @@ static void report_problem(struct facet_checker *c, const struct facet_gfx12_pro
     }
 }
 
+static void add_unreached(struct facet_checker *c, uint32_t first, uint32_t end)
+{
+    if (first < end) {
+        facet_gfx12_checker_count(&c->unreached, facet_gfx12_checker_offset(first));
+        c->unreached.count += (end - first - 1) / 2;
+        c->unreached_runs++;
+    }
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* A structure of a large capture: the gaps between the few nodes that it has, without a look at the
+ * rest. */
+static bool find_gaps(struct facet_checker *c)
+{
+    uint32_t *nodes = malloc(((size_t)c->walk.reached + 1) * sizeof *nodes), next = 0;
+
+    if (nodes == NULL) {
+        return false;
+    }
+    memcpy(nodes, c->walk.order, c->walk.reached * sizeof *nodes);
+    qsort(nodes, c->walk.reached, sizeof *nodes, compare_nodes);
+    for (uint32_t i = 0; i < c->walk.reached; i++) {
+        add_unreached(c, next, nodes[i]);
+        next = nodes[i] + 2;
+    }
+    add_unreached(c, next, c->walk.count);
+    free(nodes);
+    return true;
+}
+
 static void find_unreached(struct facet_checker *c)
 {
     uint32_t i = 0;
+
+    if (c->walk.reached < c->walk.count / 16 && find_gaps(c)) {
+        return;
+    }
 
     while (i < c->walk.count) {
         const uint32_t first = i;
@@ -208,10 +260,7 @@ static void find_unreached(struct facet_checker *c)
             i += 2;
             continue;
         }
-        for (uint32_t node = first; node < i; node += 2) {
-            facet_gfx12_checker_count(&c->unreached, facet_gfx12_checker_offset(node));
-        }
-        c->unreached_runs++;
+        add_unreached(c, first, i);
     }
 }
 
@@ -348,7 +397,7 @@ enum facet_status facet_gfx12_check(const struct facet_gfx12_view *view,
     out->nodes = facet_gfx12_walk_size(&c.walk);
     out->reached = c.walk.reached;
     c.budget = 256 * (uint64_t)c.walk.count + 65536;
-    c.below = calloc((size_t)c.walk.count + 1, sizeof *c.below);
+    c.below = facet_zeroes(((size_t)c.walk.count + 1) * sizeof *c.below);
     c.failed = c.below == NULL;
     if (!c.failed) {
         /* Buffers of drivers end with tables of any size. */
@@ -374,8 +423,8 @@ enum facet_status facet_gfx12_check(const struct facet_gfx12_view *view,
             qsort(out->findings, out->count, sizeof *out->findings, compare_findings);
         }
     }
+    facet_zeroes_free(c.below, ((size_t)c.walk.count + 1) * sizeof *c.below);
     facet_gfx12_walk_free(&c.walk);
-    free(c.below);
     if (c.failed) {
         facet_gfx12_check_free(out);
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory to check the image");

@@ -12,6 +12,15 @@ static bool finite_bits(uint32_t bits)
     return (bits & 0x7F800000) != 0x7F800000;
 }
 
+/* HIPRT fills all planes and no mask. */
+static bool is_unused_of_hiprt(const struct facet_checker *c, const uint8_t *child)
+{
+    return c->options->dialect == FACET_GFX12_OF_HIPRT &&
+           facet_load_le32(child) == UINT32_C(0x00FFFFFF) &&
+           facet_load_le32(child + 4) == UINT32_C(0x00FFFFFF) &&
+           facet_load_le32(child + 8) == UINT32_C(0x00FFFFFF);
+}
+
 static bool is_unused_pattern(const uint8_t *child)
 {
     return facet_load_le32(child) == UINT32_C(0xFFFFFFFF) &&
@@ -54,7 +63,7 @@ static void check_grid(struct facet_checker *c,
         const bool unused = is_unused_pattern(node + child_byte + 12 * (size_t)i);
 
         if (i >= count) {
-            if (!unused) {
+            if (!unused && !is_unused_of_hiprt(c, node + child_byte + 12 * (size_t)i)) {
                 facet_gfx12_checker_report(c,
                                            10,
                                            offset,

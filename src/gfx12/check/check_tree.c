@@ -339,6 +339,35 @@ static void check_waste(struct facet_checker *c,
     }
 }
 
+/* V52. The exponent is that of the width from the origin to the far side of everything below. An
+ * encoder may round outward a few times, and refit from boxes that were rounded before; so twice
+ * the width, and 1/64 of it, is what no encoder needs. */
+static void check_loose(struct facet_checker *c,
+                        const struct facet_gfx12_box *box,
+                        const struct facet_checked *below,
+                        uint64_t at)
+{
+    for (int k = 0; k < 3; k++) {
+        const double origin = (double)facet_float_of(box->origin[k]);
+        const double width = (double)below->hi[k] - origin;
+        const double reach = ldexp(1.0, (int)box->exponent[k] - 127);
+
+        if (box->exponent[k] > 13 && box->exponent[k] < 255 && width >= 0 &&
+            reach >= 2 * width * (1 + 0x1p-6)) {
+            facet_gfx12_checker_report(c,
+                                       52,
+                                       at + 24 + (unsigned)k,
+                                       "exponent_%c is %u, a grid %.6g wide; what lies below "
+                                       "reaches from %.9g to %.9g",
+                                       "xyz"[k],
+                                       box -> exponent[k],
+                                       reach,
+                                       origin,
+                                       (double)below -> hi[k]);
+        }
+    }
+}
+
 void facet_gfx12_checker_box_tree(struct facet_checker *c, uint32_t node)
 {
     struct facet_checked *own = &c->below[node];
@@ -346,15 +375,18 @@ void facet_gfx12_checker_box_tree(struct facet_checker *c, uint32_t node)
     unsigned count = facet_gfx12_links(c->view, &c->walk, node, links);
     struct facet_gfx12_box box;
     unsigned first = 0;
+    bool whole; /* all that is below is known, in the space of the boxes */
 
     facet_gfx12_checker_nothing(own);
     facet_gfx12_box_decode(facet_gfx12_node_bytes(c->view, node), &box);
+    whole = count != 0 && !facet_gfx12_checker_oriented(&box);
     while (first < count) {
         const uint64_t at =
             facet_gfx12_checker_offset(node) + 32 + 12 * (uint64_t)links[first].slot;
         struct facet_gfx12_extent covered;
         struct facet_checked b;
         unsigned end = first + 1;
+        bool known = false;
 
         while (end < count && links[end].id == links[first].id) {
             end++;
@@ -387,9 +419,14 @@ void facet_gfx12_checker_box_tree(struct facet_checker *c, uint32_t node)
                     cut_to(&b, &covered);
                 }
             }
+            known = facet_gfx12_checker_has_geometry(&b);
             facet_gfx12_checker_join(own, &b);
         }
+        whole = whole && known;
         first = end;
+    }
+    if (whole && own->has_instance == 0) { /* an instance of nothing has a box, too */
+        check_loose(c, &box, own, facet_gfx12_checker_offset(node));
     }
     own->done = 1;
 }

@@ -5,9 +5,8 @@
 
 #define NODE FACET_GFX12_NODE_BYTES
 
-/* The last piece that does not begin behind the address; the pieces are in order. */
-static const struct facet_gfx12_piece *
-piece_before(const struct facet_gfx12_piece *pieces, uint32_t count, uint64_t address)
+const struct facet_gfx12_piece *
+facet_gfx12_piece_before(const struct facet_gfx12_piece *pieces, uint32_t count, uint64_t address)
 {
     uint32_t low = 0;
 
@@ -31,7 +30,7 @@ piece_before(const struct facet_gfx12_piece *pieces, uint32_t count, uint64_t ad
 const struct facet_gfx12_piece *
 facet_gfx12_piece_with_base(const struct facet_gfx12_piece *pieces, uint32_t count, uint64_t base)
 {
-    const struct facet_gfx12_piece *piece = piece_before(pieces, count, base);
+    const struct facet_gfx12_piece *piece = facet_gfx12_piece_before(pieces, count, base);
 
     return piece != NULL && facet_gfx12_piece_base(piece) == (base & facet_bits_mask(48)) ? piece
                                                                                           : NULL;
@@ -128,124 +127,19 @@ uint32_t facet_gfx12_pieces_follow(const struct facet_gfx12_view *view,
     return count;
 }
 
-/* ---- HIPRT ---- */
+/* ---- beside instances ---- */
 
-#define TYPE_INSTANCE 6
-#define VERTEX_COUNT (UINT32_C(15) << 20)
-
-/* How many nodes of `wanted` lie in the piece from `from` on. */
-static uint64_t nodes_there(const struct facet_gfx12_piece *piece, uint64_t from, uint64_t wanted)
-{
-    uint64_t room = from < piece->bytes ? (piece->bytes - from) / NODE : 0;
-
-    return wanted < room ? wanted : room;
-}
-
-static void change(uint8_t *word, uint32_t value)
-{
-    facet_store_le32(word, value);
-}
-
-/* The pointer of an instance leads to a header; the hardware's to the nodes behind it. */
-static uint64_t
-pointer_to_nodes(uint64_t header, const struct facet_gfx12_piece *pieces, uint32_t count)
-{
-    const struct facet_gfx12_piece *piece = piece_before(pieces, count, header);
-
-    if (piece != NULL && piece->structure.driver == FACET_GFX12_DRIVER_HIPRT &&
-        piece->address == (header & facet_bits_mask(48))) {
-        header = facet_gfx12_piece_base(piece);
-    }
-    return facet_gfx12_base_make(header & facet_bits_mask(48), 0);
-}
-
-/* An instance keeps its ray mask where the hardware keeps the parent, and three bits of its own
- * beside the number of children. */
-static void translate_instance(uint8_t *node,
-                               uint32_t parent,
-                               const struct facet_gfx12_piece *pieces,
-                               uint32_t count)
-{
-    const uint32_t mask = facet_load_le32(node + 56) & 0xff;
-
-    facet_store_le64(node + 48, pointer_to_nodes(facet_load_le64(node + 48), pieces, count));
-    change(node + 56, parent);
-    change(node + 60, (facet_load_le32(node + 60) & 0xffffff) | mask << 24);
-    change(node + 76, facet_load_le32(node + 76) & ~UINT32_C(0x0f000000));
-}
-
-/* The parents of the instances below a box: its children that are no boxes stand one after another.
- */
-static void translate_instances_of(uint8_t *piece_bytes,
-                                   const struct facet_gfx12_piece *piece,
-                                   const uint8_t *box,
-                                   uint32_t parent,
-                                   uint64_t first,
-                                   const struct facet_gfx12_piece *pieces,
-                                   uint32_t count)
-{
-    const unsigned children = (box[27] >> 4) + 1u;
-    uint64_t at = first;
-
-    for (unsigned i = 0; i < children && i < 8; i++) {
-        const uint8_t kind = box[32 + 12 * i + 11];
-
-        if ((kind & 15) == TYPE_INSTANCE && at <= piece->bytes && piece->bytes - at >= NODE) {
-            translate_instance(piece_bytes + at, parent, pieces, count);
-        }
-        if ((kind & 15) != 5) {
-            at += (uint64_t)(kind >> 4) * NODE;
-        }
-    }
-}
-
-static void translate(uint8_t *bytes,
-                      const struct facet_gfx12_piece *piece,
-                      const struct facet_gfx12_piece *pieces,
-                      uint32_t count)
+bool facet_gfx12_piece_side(const struct facet_gfx12_piece *piece, uint64_t node, uint64_t *side)
 {
     const struct facet_gfx12_structure *s = &piece->structure;
-    const uint64_t apart = s->leaf_nodes - s->base;
-    uint8_t *first = bytes + piece->at;
-    const uint64_t boxes = nodes_there(piece, s->base, s->boxes);
 
-    for (uint64_t i = 0; i < boxes; i++) {
-        uint8_t *box = first + s->base + i * NODE;
-        const uint32_t prims = facet_load_le32(box + 4), parent = facet_load_le32(box + 8);
-
-        change(box + 4, prims + (uint32_t)(apart >> 3));
-        change(box + 8, parent == UINT32_MAX ? parent : parent << 4 | FACET_GFX12_ROOT);
-        /* Unnamed bits of its structs, which hold what the memory held before. */
-        change(box + 24, facet_load_le32(box + 24) & ~UINT32_C(0x0f000000));
-        change(box + 28, facet_load_le32(box + 28) & 0x7f);
-        if (s->top) {
-            translate_instances_of(first,
-                                   piece,
-                                   box,
-                                   (uint32_t)i << 4 | FACET_GFX12_ROOT,
-                                   s->leaf_nodes + facet_gfx12_id_offset(prims),
-                                   pieces,
-                                   count);
-        }
+    if (s->driver == FACET_GFX12_DRIVER_RADV) {
+        *side = node + NODE;
+    } else if (s->driver == FACET_GFX12_DRIVER_GPURT && s->side != 0 &&
+               node >= piece->at + s->leaf_nodes) {
+        *side = piece->at + s->side + (node - piece->at - s->leaf_nodes) / NODE * 64;
+    } else {
+        return false;
     }
-    if (!s->top && !s->procedural) {
-        const uint64_t leaves = nodes_there(piece, s->leaf_nodes, s->leaves);
-
-        for (uint64_t i = 0; i < leaves; i++) {
-            uint8_t *leaf = first + s->leaf_nodes + i * NODE;
-
-            change(leaf, facet_load_le32(leaf) & ~VERTEX_COUNT);
-        }
-    }
-}
-
-void facet_gfx12_hiprt_translate(uint8_t *bytes,
-                                 const struct facet_gfx12_piece *pieces,
-                                 uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (pieces[i].structure.driver == FACET_GFX12_DRIVER_HIPRT) {
-            translate(bytes, &pieces[i], pieces, count);
-        }
-    }
+    return facet_gfx12_piece_has(piece, *side, 64);
 }

@@ -1,5 +1,4 @@
-/* The structures of a view: which piece holds which, and HIPRT's nodes in the form that the
- * hardware's instructions read. */
+/* The structures of a view: which piece holds which. */
 #ifndef FACET_GFX12_DRIVERS_PIECES_H
 #define FACET_GFX12_DRIVERS_PIECES_H
 
@@ -28,8 +27,11 @@ facet_gfx12_piece_has(const struct facet_gfx12_piece *piece, uint64_t at, uint64
            piece->bytes - (at - piece->at) >= bytes;
 }
 
-/* The piece whose IDs count from the address, NULL when there is none. Pieces are in the order of
- * their addresses, here and below. */
+/* The last piece that does not begin behind the address, NULL when there is none. Pieces are in the
+ * order of their addresses, here and below. */
+const struct facet_gfx12_piece *
+facet_gfx12_piece_before(const struct facet_gfx12_piece *pieces, uint32_t count, uint64_t address);
+/* The piece whose IDs count from the address, NULL when there is none. */
 const struct facet_gfx12_piece *
 facet_gfx12_piece_with_base(const struct facet_gfx12_piece *pieces, uint32_t count, uint64_t base);
 
@@ -44,12 +46,8 @@ uint32_t facet_gfx12_pieces_follow(const struct facet_gfx12_view *view,
                                    uint32_t count,
                                    uint32_t room);
 
-/* HIPRT counts primitive nodes from a base of their own, numbers parents by nodes, keeps the number
- * of vertices in the bits of the geometry index, and lets instances point at headers (R-G12-77).
- * Changes the nodes of every HIPRT piece in `bytes`, which are those of the view, to what the
- * hardware's instructions expect for the same tree. */
-void facet_gfx12_hiprt_translate(uint8_t *bytes,
-                                 const struct facet_gfx12_piece *pieces,
-                                 uint32_t count);
+/* Where the 64 bytes beside the instance node at `node` lie: behind it (RADV), or in a list in the
+ * order of the nodes (GPURT). False where there are none. */
+bool facet_gfx12_piece_side(const struct facet_gfx12_piece *piece, uint64_t node, uint64_t *side);
 
 #endif

@@ -1,7 +1,8 @@
 /* See rules.h. The tree below each header is looked at once; what was found there is then compared
  * with what the header says. */
 #include "gfx12/drivers/rules.h"
-#include "gfx12/drivers/headers.h"
+#include "gfx12/drivers/hiprt.h"
+#include "gfx12/drivers/matrix.h"
 
 #include "base/array.h"
 #include "base/bits.h"
@@ -27,7 +28,7 @@ enum rule {
 
 /* What lies below a header. */
 struct tree {
-    uint64_t boxes, instances, prims;
+    uint64_t boxes, instances, prims, custom;
     uint64_t *ids; /* geometry in the upper half, primitive in the lower, one each */
     size_t id_count, id_capacity;
     float low[3], high[3];
@@ -120,6 +121,41 @@ static void look_at_primitives(struct judge *j, struct tree *t, const uint8_t *n
     }
 }
 
+/* HIPRT's custom primitives: the children of type 7 name entries of a list of numbers, four bytes
+ * each, which only the program's own functions read (R-G12-116). */
+static void
+look_at_custom(struct judge *j, const struct facet_gfx12_piece *p, struct tree *t, uint32_t node)
+{
+    const struct facet_gfx12_structure *s = &p->structure;
+    struct facet_gfx12_link links[8];
+    const unsigned count = facet_gfx12_links(j->view, j->walk, node, links);
+
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t entry = links[i].id >> 4;
+        const uint64_t from = p->at + s->leaf_nodes + 4 * entry;
+        const uint64_t at = facet_gfx12_node_offset(node) + 32 + 12 * (uint64_t)links[i].slot;
+
+        if ((links[i].id & 15) != FACET_GFX12_HIPRT_CUSTOM) {
+            continue;
+        }
+        t->custom++;
+        if (!s->procedural) {
+            continue; /* check_kind() says so */
+        }
+        if (entry >= s->leaves || !facet_gfx12_piece_has(p, from, 4)) {
+            say(j,
+                COUNTS,
+                at,
+                "child %u: custom primitive %" PRIu64 " of %" PRIu64,
+                links[i].slot,
+                entry,
+                s->leaves);
+            continue;
+        }
+        add_id(j, t, 0, facet_load_le32(j->view->bytes + from));
+    }
+}
+
 static int compare_ids(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -161,6 +197,9 @@ static void look_at_trees(struct judge *j)
         }
         t = &j->trees[last - j->pieces];
         t->boxes += n->kind == FACET_GFX12_KIND_BOX;
+        if (n->kind == FACET_GFX12_KIND_BOX && last->structure.driver == FACET_GFX12_DRIVER_HIPRT) {
+            look_at_custom(j, last, t, node);
+        }
         t->instances += n->kind == FACET_GFX12_KIND_INSTANCE;
         if (n->kind == FACET_GFX12_KIND_PRIMITIVE) {
             t->prims++;
@@ -369,10 +408,39 @@ static void check_geometry(struct judge *j, const struct facet_gfx12_piece *p, c
     }
 }
 
+/* Every custom primitive stands for one entry, and every entry has a number of its own. */
+static void check_custom(struct judge *j, const struct facet_gfx12_piece *p, const struct tree *t)
+{
+    const struct facet_gfx12_structure *s = &p->structure;
+
+    if (s->driver != FACET_GFX12_DRIVER_HIPRT || !s->procedural || t->custom == 0) {
+        return;
+    }
+    if (t->id_count != t->custom || t->custom != s->leaves) {
+        say(j,
+            GEOMETRY,
+            p->at + s->leaf_nodes,
+            "%" PRIu64 " custom primitives with %" PRIu64 " different numbers, but the header "
+            "counts %" PRIu64,
+            t->custom,
+            (uint64_t)t->id_count,
+            s->leaves);
+    } else if ((t->ids[t->id_count - 1] & UINT32_MAX) >= s->leaves) {
+        say(j,
+            GEOMETRY,
+            p->at + s->leaf_nodes,
+            "custom primitive number %" PRIu64 " of %" PRIu64,
+            t->ids[t->id_count - 1] & UINT32_MAX,
+            s->leaves);
+    }
+}
+
 static void check_kind(struct judge *j, const struct facet_gfx12_piece *p, const struct tree *t)
 {
     const struct facet_gfx12_structure *s = &p->structure;
-    const char *found = s->top && t->prims != 0           ? "primitives in a TLAS"
+    const char *found = s->top && t->prims != 0 ? "primitives in a TLAS"
+                        : !s->procedural && t->custom != 0
+                            ? "custom primitives in a structure of another kind"
                         : !s->top && t->instances != 0    ? "instances in a BLAS"
                         : s->procedural && t->triangles   ? "triangles in a BLAS of boxes"
                         : !s->procedural && t->procedural ? "boxes in a BLAS of triangles"
@@ -384,22 +452,6 @@ static void check_kind(struct judge *j, const struct facet_gfx12_piece *p, const
 }
 
 /* ---- instances ---- */
-
-/* RADV: what follows an instance node. GPURT: 64 bytes of their own, in the order of the nodes. */
-static bool side_data(const struct facet_gfx12_piece *p, uint64_t node, uint64_t *side)
-{
-    const struct facet_gfx12_structure *s = &p->structure;
-
-    if (s->driver == FACET_GFX12_DRIVER_RADV) {
-        *side = node + NODE;
-    } else if (s->driver == FACET_GFX12_DRIVER_GPURT && s->side != 0 &&
-               node >= p->at + s->leaf_nodes) {
-        *side = p->at + s->side + (node - p->at - s->leaf_nodes) / NODE * 64;
-    } else {
-        return false;
-    }
-    return *side >= p->at && *side - p->at <= p->bytes && p->bytes - (*side - p->at) >= 64;
-}
 
 static void check_instance(struct judge *j, uint32_t node)
 {
@@ -427,7 +479,7 @@ static void check_instance(struct judge *j, uint32_t node)
                own->structure.driver != FACET_GFX12_DRIVER_HIPRT) {
         say(j, LINKS, at + 48, "bvh_addr 0x%" PRIx64 " leads to a TLAS", target);
     }
-    if (!side_data(own, at, &side)) {
+    if (!facet_gfx12_piece_side(own, at, &side)) {
         return;
     }
     {
@@ -487,6 +539,7 @@ enum facet_status facet_gfx12_headers_check(const struct facet_gfx12_view *view,
         check_counts(&j, &pieces[i], &j.trees[i]);
         check_bounds(&j, &pieces[i], &j.trees[i]);
         check_geometry(&j, &pieces[i], &j.trees[i]);
+        check_custom(&j, &pieces[i], &j.trees[i]);
         check_kind(&j, &pieces[i], &j.trees[i]);
     }
     for (uint32_t i = 0; i < walk->reached && !j.failed; i++) {

@@ -206,6 +206,12 @@ bool facet_gfx12_instance_numbered(const struct facet_gfx12_instance *node,
                                    uint32_t ray_root,
                                    uint32_t *root);
 
+/* Origin and exponents for n >= 1 child boxes (float bits); false when they are too wide. */
+bool facet_gfx12_box_grid(struct facet_gfx12_box *box,
+                          uint32_t lo[8][3],
+                          uint32_t hi[8][3],
+                          unsigned n);
+
 /* Header, descriptors and vertex count of a primitive node; the other members become 0. */
 void facet_gfx12_prim_outline(const uint8_t node[128], struct facet_gfx12_prim *out);
 

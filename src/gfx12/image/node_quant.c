@@ -114,23 +114,46 @@ uint16_t facet_gfx12_quantize_max(uint32_t bound, uint32_t origin, uint8_t expon
         grid_steps(facet_float_of(bound), facet_float_of(origin), grid_scale(exponent)));
 }
 
+/* floor_plane and ceil_plane of the three axes side by side, with lane 3 along for the ride. */
+typedef float float4 __attribute__((vector_size(16)));
+typedef int32_t int4 __attribute__((vector_size(16)));
+typedef double double4 __attribute__((vector_size(32)));
+typedef int64_t long4 __attribute__((vector_size(32)));
+
 static void quantize_child(const uint32_t lo[3],
                            const uint32_t hi[3],
                            const uint32_t origin[3],
                            const uint8_t exponent[3],
                            struct facet_gfx12_child *child)
 {
-    struct steps low[3], high[3];
+    const float4 from = {
+        facet_float_of(origin[0]), facet_float_of(origin[1]), facet_float_of(origin[2])};
+    const double4 y = -__builtin_convertvector(from, double4);
+    const double4 scale = {
+        grid_scale(exponent[0]), grid_scale(exponent[1]), grid_scale(exponent[2])};
+    const double4 most = {4095.5, 4095.5, 4095.5, 4095.5}, half = {0.5, 0.5, 0.5, 0.5};
 
-    for (unsigned k = 0; k < 3; k++) {
-        const double scale = grid_scale(exponent[k]);
+    for (unsigned side = 0; side < 2; side++) {
+        const uint32_t *bound = side == 0 ? lo : hi;
+        const float4 at = {
+            facet_float_of(bound[0]), facet_float_of(bound[1]), facet_float_of(bound[2])};
+        const double4 x = __builtin_convertvector(at, double4);
+        const double4 s = x + y, t = s - x;
+        const double4 error = (x - (s - t)) + (y - t), sum = s * scale;
+        const long4 above = side == 0 ? ((long4)sum & (sum > 0))
+                                      : (((long4)sum & (sum >= 1)) | ((long4)half & ~(sum >= 1)));
+        const long4 small = (double4)above < most;
+        const double4 clamped = (double4)((above & small) | ((long4)most & ~small));
+        const int4 whole = __builtin_convertvector(clamped, int4);
+        const double4 floor = __builtin_convertvector(whole, double4);
+        /* -1 where one is to be taken off */
+        const long4 less = side == 0 ? ((clamped == floor) & (error < 0) & (floor > 0))
+                                     : ~((clamped > floor) | (error > 0));
+        const int4 planes = whole + __builtin_convertvector(less, int4);
 
-        low[k] = grid_steps(facet_float_of(lo[k]), facet_float_of(origin[k]), scale);
-        high[k] = grid_steps(facet_float_of(hi[k]), facet_float_of(origin[k]), scale);
-    }
-    for (unsigned k = 0; k < 3; k++) {
-        child->min[k] = (uint16_t)floor_plane(low[k]);
-        child->max[k] = (uint16_t)ceil_plane(high[k]);
+        for (unsigned k = 0; k < 3; k++) {
+            *(side == 0 ? &child->min[k] : &child->max[k]) = (uint16_t)planes[k];
+        }
     }
 }
 
@@ -187,4 +210,32 @@ void facet_gfx12_child_bounds(const struct facet_gfx12_child *child,
         lo[k] = facet_gfx12_dequantize(origin[k], exponent[k], child->min[k]);
         hi[k] = facet_gfx12_dequantize(origin[k], exponent[k], child->max[k] + 1u);
     }
+}
+
+/* Node bounds: the smallest minimum and largest maximum, -0 below +0 (section 1 rule 4). */
+bool facet_gfx12_box_grid(struct facet_gfx12_box *box,
+                          uint32_t lo[8][3],
+                          uint32_t hi[8][3],
+                          unsigned n)
+{
+    for (int k = 0; k < 3; k++) {
+        float low, high;
+
+        memcpy(&low, &lo[0][k], sizeof low);
+        memcpy(&high, &hi[0][k], sizeof high);
+        for (unsigned c = 1; c < n; c++) {
+            float l, h;
+
+            memcpy(&l, &lo[c][k], sizeof l);
+            memcpy(&h, &hi[c][k], sizeof h);
+            low = l < low || (l == low && __builtin_signbit(l)) ? l : low;
+            high = h > high ? h : high;
+        }
+        box->origin[k] = facet_float_bits(low);
+        if (!facet_gfx12_quantize_exponent(
+                box->origin[k], facet_float_bits(high), &box->exponent[k])) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/bits.h"
+#include "base/large.h"
 #include "gfx12/image/node.h"
 
 #include <stdlib.h>
@@ -76,31 +77,33 @@ set_target(const struct facet_gfx12_view *view, uint64_t level_base, struct face
         facet_gfx12_view_offset(view, link->address, FACET_GFX12_NODE_BYTES, &link->offset);
 }
 
+/* What facet_gfx12_box_decode and facet_gfx12_child_ids say, without the boxes: a walk wants only
+ * this of every node, and little else. */
 static unsigned box_links(const struct facet_gfx12_view *view,
                           uint64_t level_base,
                           const uint8_t *bytes,
                           struct facet_gfx12_link links[8])
 {
-    struct facet_gfx12_box box;
-    uint32_t ids[8];
-    unsigned count, used = 0;
+    const unsigned count = (facet_load_le32(bytes + 24) >> 28 & 7u) + 1;
+    uint32_t next[2] = {facet_load_le32(bytes + 4), facet_load_le32(bytes)};
+    unsigned used = 0;
 
-    facet_gfx12_box_decode(bytes, &box);
-    count = (box.child_count_minus_one & 7u) + 1;
-    facet_gfx12_child_ids(
-        box.child, count, box.internal_child_offset, box.primitive_child_offset, ids);
     for (unsigned i = 0; i < count; i++) {
-        const struct facet_gfx12_child *c = &box.child[i];
-        bool unused = c->min[0] == 0xFFF && c->min[1] == 0xFFF && c->min[2] == 0xFFF &&
-                      c->max[0] == 0 && c->max[1] == 0 && c->max[2] == 0 && c->cull_mask == 0;
+        const uint8_t *child = bytes + 32 + (size_t)12 * i;
+        const uint32_t last = facet_load_le32(child + 8);
+        const uint32_t type = last >> 24 & 15;
+        uint32_t *offset = &next[type == FACET_GFX12_TYPE_BOX];
+        /* All minima 0xFFF, all maxima 0 and the mask 0: the instruction can never return it. */
+        const bool unused = (facet_load_le32(child) & 0xFFFFFF) == 0xFFFFFF &&
+                            facet_load_le32(child + 4) == 0xFFF && (last & 0xFFFFFF) == 0;
 
-        if (unused) {
-            continue; /* the instruction can never return it */
+        if (!unused) {
+            links[used].slot = i;
+            links[used].id = *offset | type;
+            set_target(view, level_base, &links[used]);
+            used++;
         }
-        links[used].slot = i;
-        links[used].id = ids[i];
-        set_target(view, level_base, &links[used]);
-        used++;
+        *offset += last >> 28 << 4;
     }
     return used;
 }
@@ -445,7 +448,7 @@ enum facet_status facet_gfx12_walk_shown(const struct facet_gfx12_view *view,
                           (unsigned long long)view->size);
     }
     out->count = (uint32_t)count;
-    out->nodes = calloc((size_t)count + 1, sizeof *out->nodes);
+    out->nodes = facet_zeroes(((size_t)count + 1) * sizeof *out->nodes);
     out->order = malloc(((size_t)count / 2 + 1) * sizeof *out->order); /* none overlap */
     s.failed = out->nodes == NULL || out->order == NULL;
     if (!s.failed) {
@@ -467,7 +470,7 @@ enum facet_status facet_gfx12_walk_shown(const struct facet_gfx12_view *view,
 
 void facet_gfx12_walk_free(struct facet_gfx12_walk *walk)
 {
-    free(walk->nodes);
+    facet_zeroes_free(walk->nodes, ((size_t)walk->count + 1) * sizeof *walk->nodes);
     free(walk->order);
     free(walk->problems);
     *walk = (struct facet_gfx12_walk){0};

@@ -196,6 +196,7 @@ static void release(struct gltf *g)
         free(g->poses[i].weights);
     }
     free(g->poses);
+    facet_gltf_free_skins(g);
     free(g->world);
     free(g->reached);
     free(g->material_map);

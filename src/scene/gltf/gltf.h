@@ -44,6 +44,7 @@ struct gltf {
     uint32_t *image_map;             /* glTF image -> scene texture */
     uint32_t *mesh_first, *mesh_end; /* glTF mesh -> its range of scene meshes */
     struct facet_affine *world;      /* per node */
+    struct gltf_skin *skins;         /* those that were needed so far; of skin.c */
     uint8_t *reached;                /* per node: enum gltf_reached */
     uint64_t elements;               /* of accessors that were read so far */
     struct gltf_pose *poses;         /* per node; NULL: the rest pose */
@@ -150,12 +151,13 @@ bool facet_gltf_material(struct gltf *g,
 bool facet_gltf_node_meshes(
     struct gltf *g, uint32_t node, uint32_t *first, uint32_t *end, bool *in_world_space);
 
-/* skin.c: bends positions and normals by the node's skin. */
+/* skin.c: bends positions and normals by the node's skin, which is read once. */
 bool facet_gltf_apply_skin(struct gltf *g,
                            uint32_t skin,
                            const json_t *attributes,
                            const char *where,
                            struct facet_scene_mesh *mesh);
+void facet_gltf_free_skins(struct gltf *g);
 
 /* traits.c: what extras.facet says of a geometry or an instance, which goes before what is there.
  */

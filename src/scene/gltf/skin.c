@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct skin {
-    uint32_t count;
+struct gltf_skin {
+    uint32_t count;                /* 0: not read yet */
     struct facet_affine *matrices; /* joint: mesh space at bind time -> world */
 };
 
@@ -24,7 +24,7 @@ static struct facet_affine from_columns(const float *m)
 }
 
 static bool
-joint_matrices(struct gltf *g, const json_t *joints, const float *binds, struct skin *skin)
+joint_matrices(struct gltf *g, const json_t *joints, const float *binds, struct gltf_skin *skin)
 {
     uint32_t nodes = facet_gltf_count(g, "nodes");
 
@@ -49,7 +49,7 @@ joint_matrices(struct gltf *g, const json_t *joints, const float *binds, struct 
     return true;
 }
 
-static bool open_skin(struct gltf *g, uint32_t index, struct skin *skin)
+static bool open_skin(struct gltf *g, uint32_t index, struct gltf_skin *skin)
 {
     json_t *object = facet_gltf_item(g, "skins", index);
     char where[GLTF_WHERE_BYTES];
@@ -92,7 +92,7 @@ static bool open_skin(struct gltf *g, uint32_t index, struct skin *skin)
 
 /* Adds the joints of one JOINTS_n/WEIGHTS_n pair to the mean matrix of every vertex. */
 static bool blend_set(struct gltf *g,
-                      const struct skin *skin,
+                      const struct gltf_skin *skin,
                       const json_t *attributes,
                       unsigned set,
                       const char *where,
@@ -194,18 +194,29 @@ bool facet_gltf_apply_skin(struct gltf *g,
                            const char *where,
                            struct facet_scene_mesh *mesh)
 {
-    struct skin skin = {0, NULL};
     struct facet_affine *blend = calloc(mesh->vertex_count, sizeof *blend);
-    bool ok = blend != NULL ? open_skin(g, skin_index, &skin)
-                            : facet_gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
+    bool ok;
 
+    if (g->skins == NULL) {
+        g->skins = calloc((size_t)facet_gltf_count(g, "skins") + 1, sizeof *g->skins);
+    }
+    ok = blend != NULL && g->skins != NULL
+             ? g->skins[skin_index].count != 0 || open_skin(g, skin_index, &g->skins[skin_index])
+             : facet_gltf_fail(g, FACET_ERR_MEMORY, "%s: out of memory", where);
     for (unsigned set = 0; ok && set < GLTF_JOINT_SETS; set++) {
-        ok = blend_set(g, &skin, attributes, set, where, mesh->vertex_count, blend);
+        ok = blend_set(g, &g->skins[skin_index], attributes, set, where, mesh->vertex_count, blend);
     }
     if (ok) {
         move_vertices(blend, mesh);
     }
     free(blend);
-    free(skin.matrices);
     return ok;
+}
+
+void facet_gltf_free_skins(struct gltf *g)
+{
+    for (uint32_t i = 0; g->skins != NULL && i < facet_gltf_count(g, "skins"); i++) {
+        free(g->skins[i].matrices);
+    }
+    free(g->skins);
 }

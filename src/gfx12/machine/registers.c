@@ -1,6 +1,6 @@
 /* Names and places of a lane's registers. Names of v and s registers are made by the preprocessor;
  * the variables of the loop are one row each. */
-#include "gfx12/machine.h"
+#include "gfx12/machine/machine.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* One instruction of one lane: registers in, the pure function, registers out; and around the stack
  * instruction, when the program is a loop, what 11.4 has between the instructions (R-G12-69). */
 #include "base/float.h"
-#include "gfx12/machine.h"
+#include "gfx12/machine/machine.h"
 #include "gfx12/stack.h"
 #include "num/f32.h"
 

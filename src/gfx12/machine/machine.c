@@ -1,5 +1,5 @@
 /* The gfx12 machine's life, its face (machine/ops.h) and the verbs at the end of facet/gfx12.h. */
-#include "gfx12/machine.h"
+#include "gfx12/machine/machine.h"
 
 #include "base/sized.h"
 
