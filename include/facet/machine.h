@@ -217,6 +217,39 @@ enum facet_status facet_machine_bus_write(facet_machine *machine,
                                           size_t size,
                                           struct facet_error *err);
 
+/* A device that the host adds. `size` is 1, 2, 4 or 8 and `offset`, counted from its first address,
+ * a multiple of it: other accesses arrive in aligned pieces, in rising order. false refuses: an
+ * access fault for the guest. The callbacks run inside steps and bus accesses, in their thread;
+ * they may read the machine and set interrupt lines, but not run, restore, reset or destroy it, nor
+ * add a device. What a device remembers is the host's: snapshots do not contain it. Passed with its
+ * size, as facet/version.h explains. */
+struct facet_device {
+    void *context;
+    bool (*read)(void *context, uint64_t offset, uint32_t size, uint64_t *value); /* NULL refuses */
+    bool (*write)(void *context, uint64_t offset, uint32_t size, uint64_t value);
+};
+
+enum facet_status facet_machine_add_device_sized(facet_machine *machine,
+                                                 const char *name,
+                                                 uint64_t base,
+                                                 uint64_t size,
+                                                 const struct facet_device *device,
+                                                 size_t device_size,
+                                                 struct facet_error *err);
+/* Puts a device into space 0, for as long as the machine lives; it appears among its regions.
+ * FACET_ERR_USAGE for a range that is empty, ends past the last address or overlaps another region,
+ * for a name that is taken or has no 1..31 bytes, and on machines that have no devices: of ours,
+ * xphmg has them. FACET_ERR_LIMIT when there are 64 regions. */
+static inline enum facet_status facet_machine_add_device(facet_machine *machine,
+                                                         const char *name,
+                                                         uint64_t base,
+                                                         uint64_t size,
+                                                         const struct facet_device *device,
+                                                         struct facet_error *err)
+{
+    return facet_machine_add_device_sized(machine, name, base, size, device, sizeof *device, err);
+}
+
 /* ---- running ----------------------------------------------------------------------------------
  */
 
@@ -240,7 +273,8 @@ struct facet_stop {
     uint64_t pc;      /* of that core now */
     uint64_t steps;   /* done by this call */
     uint64_t code;    /* exit code, trap or fault cause */
-    uint64_t address; /* WATCHPOINT: of the access; TRAP, FAULT: the machine's trap value */
+    uint64_t address; /* WATCHPOINT: of the access; TRAP, FAULT: the machine's trap value; EXIT by
+                         HTIF: of tohost, else 0 */
 };
 
 struct facet_run {

@@ -8,6 +8,7 @@
  *   0x11000000  framebuffer: where a picture lies and how it is stored
  *   0x40000000  lds        64 KiB of local memory (XMEM)
  *   0x80000000  ram        ram_bytes
+ * (or where `configuration` says)
  * and, found by symbols of the ELF file, HTIF (`tohost`, `fromhost`); and RISC-V semihosting.
  *
  * Order and time. Harts take turns: `quantum` steps of one, then of the next. A hart that waits
@@ -71,7 +72,7 @@ enum facet_xphmg_jobs {
 /* Zero gives the default everywhere. Passed with its size, as facet/version.h explains. */
 struct facet_xphmg_config {
     uint32_t harts;     /* 1..FACET_XPHMG_MAX_HARTS */
-    uint64_t ram_bytes; /* a multiple of 4096, at most FACET_XPHMG_RAM_MAX */
+    uint64_t ram_bytes; /* a multiple of 4096, at most FACET_XPHMG_RAM_MAX; ram=BASE+SIZE wins */
     uint32_t quantum;   /* steps */
     uint32_t instructions_per_tick;
     uint32_t job_threads; /* that share the rays of one RT job; results are the same */
@@ -81,8 +82,10 @@ struct facet_xphmg_config {
     bool no_semihosting;      /* EBREAK always traps */
     bool poll_input;          /* looking for input that is not there does not stop the machine */
     const char *command_line; /* for SYS_GET_CMDLINE; copied; NULL = "" */
-    /* "full" (default), "min" or "prof", then keys that change it: "min,pmask_banks=4"
-     * (spec/numeric.md 16). */
+    /* "full" (default), "min", "prof" (spec/numeric.md 16) or "rv64", which has no vendor
+     * extension, then keys that change it: "min,pmask_banks=4". Keys of the base hart and the
+     * platform make it the core at hand: "rv64,isa=rv64imac,misaligned=trap,pmp=0,ram=0x0+64M"
+     * (facet_xphmg_configuration_help). The name may be left out: "pmp=16". */
     const char *configuration;
     struct facet_xphmg_host host;
     /* Code of the guest that is entered this often becomes code of the host, where there can be
@@ -102,9 +105,17 @@ static inline enum facet_status facet_xphmg_create(const struct facet_xphmg_conf
     return facet_xphmg_create_sized(config, sizeof *config, out, err);
 }
 
+/* Whether a text can be a `configuration`; FACET_ERR_USAGE names the key that cannot. Overlaps in
+ * the memory map are found when the machine is made. */
+enum facet_status facet_xphmg_configuration_check(const char *configuration,
+                                                  struct facet_error *err);
+/* The keys, a line each: name, values, what they change. Like snprintf: returns the length needed
+ * and never writes past buf[size - 1]. */
+size_t facet_xphmg_configuration_help(char *buf, size_t size);
+
 /* Puts the segments of an ELF64 executable into memory, resets, and starts every hart at its entry
- * with a0 = hart number and a1 = 0. Bad files and segments outside RAM are FACET_ERR_INPUT, and
- * nothing was loaded. */
+ * (with reset_pc=: there) with a0 = hart number and a1 = 0. Bad files and segments outside RAM are
+ * FACET_ERR_INPUT, and nothing was loaded. */
 enum facet_status facet_xphmg_load_elf(facet_machine *machine,
                                        const void *data,
                                        size_t size,
@@ -182,6 +193,77 @@ enum facet_status facet_xphmg_set_profile(facet_machine *machine,
                                           uint32_t core,
                                           uint32_t profile,
                                           struct facet_error *err);
+
+/* ---- what the host tells a hart ---------------------------------------------------------------
+ *
+ * A core that is compared with this machine has another clock, other devices and its own moment for
+ * an interrupt. These verbs let the machine follow it (docs/lockstep.md; R-RV-25 to R-RV-27 in
+ * spec/resolutions-cap.md). What is told is part of the state and of snapshots; a reset forgets it,
+ * except facet_xphmg_wait_for_told. FACET_ERR_USAGE for a hart that does not exist and for another
+ * kind of machine. */
+
+/* Numbers of interrupts, as in mip and mcause. */
+#define FACET_XPHMG_SOFTWARE 3
+#define FACET_XPHMG_TIMER 7
+#define FACET_XPHMG_EXTERNAL 11
+#define FACET_XPHMG_INTERRUPT (UINT64_C(1) << 63) /* in a cause */
+
+enum facet_xphmg_level {
+    FACET_XPHMG_LEVEL_OWN,  /* as the CLINT has it; external: low */
+    FACET_XPHMG_LEVEL_LOW,  /* whatever the CLINT says */
+    FACET_XPHMG_LEVEL_HIGH, /* pending until the line is set otherwise */
+};
+/* Drives an interrupt line of a hart: its bit in mip. A hart that waits (WFI) wakes up. */
+enum facet_status facet_xphmg_set_line(facet_machine *machine,
+                                       uint32_t core,
+                                       uint32_t interrupt,
+                                       enum facet_xphmg_level level,
+                                       struct facet_error *err);
+/* true: no hart takes an interrupt by itself, only by facet_xphmg_take, and WFI does not wait.
+ * false, as after creation: as the architecture says. */
+enum facet_status
+facet_xphmg_wait_for_told(facet_machine *machine, bool waits, struct facet_error *err);
+/* The next step of the hart is a trap with this cause (FACET_XPHMG_INTERRUPT | 7, or an exception
+ * such as 5) and value for mtval, before the instruction at its pc. It is checked now: an interrupt
+ * must be pending, enabled and the first by priority, an exception one that the hart has; otherwise
+ * FACET_ERR_USAGE says what is not so, and nothing is taken. `anyway` leaves the check out. */
+enum facet_status facet_xphmg_take(facet_machine *machine,
+                                   uint32_t core,
+                                   uint64_t cause,
+                                   uint64_t value,
+                                   bool anyway,
+                                   struct facet_error *err);
+
+/* Values of the next loads, in a queue per hart; FACET_ERR_LIMIT when it is full. */
+#define FACET_XPHMG_GIVEN_MAX 64
+/* A load of the base instruction set (LR, AMO, floats and lanes of RSV included) from an address in
+ * first..last gives `value`, low bytes, and touches neither memory nor device; the oldest value
+ * whose range has the address is used up by it. */
+enum facet_status facet_xphmg_next_load(facet_machine *machine,
+                                        uint32_t core,
+                                        uint64_t first,
+                                        uint64_t last,
+                                        uint64_t value,
+                                        struct facet_error *err);
+/* The next csr* instruction that names the CSR with this number reads `value`; what it writes comes
+ * from the CSR itself. For counters, mip and registers that units write. */
+enum facet_status facet_xphmg_next_csr(facet_machine *machine,
+                                       uint32_t core,
+                                       uint32_t number,
+                                       uint64_t value,
+                                       struct facet_error *err);
+/* *left (may be NULL): how many values nobody has asked for yet; `drop` throws them away. */
+enum facet_status facet_xphmg_given(
+    facet_machine *machine, uint32_t core, bool drop, uint32_t *left, struct facet_error *err);
+
+/* The next step is of this hart, and a new turn of it begins. Unlike the end of a turn this keeps
+ * the other's LR reservation, until the eight bytes at it have changed. FACET_ERR_USAGE when the
+ * hart waits, or the machine is in the middle of a step. */
+enum facet_status
+facet_xphmg_set_turn(facet_machine *machine, uint32_t core, struct facet_error *err);
+/* The next SC of the hart fails, as on a core that has lost its reservation. */
+enum facet_status
+facet_xphmg_break_reservation(facet_machine *machine, uint32_t core, struct facet_error *err);
 
 /* "illegal instruction", ...; never NULL. */
 const char *facet_xphmg_cause_name(uint64_t cause);

@@ -89,6 +89,14 @@ EVENTS = {"retire": RetireEvent, "reg_write": RegEvent, "csr_write": RegEvent, "
 EVENT_CALLS = {name: ctypes.CFUNCTYPE(None, c_void_p, POINTER(event)) for name, event in EVENTS.items()}
 Observer = struct("observer", "data:context", *EVENT_CALLS.items())
 
+DeviceRead = ctypes.CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint32, POINTER(c_uint64))
+DeviceWrite = ctypes.CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint32, c_uint64)
+Device = struct("device", "data:context", ("read", DeviceRead), ("write", DeviceWrite))
+ByteDifference = struct("byte_difference", "u32:space bool:has_a bool:has_b u8:a u8:b u64:address")
+CosimConfig = struct("cosim_config", "u32:window bool:own_interrupts u64:snapshot_every")
+CosimDifference = struct("cosim_difference", "u64:step u32:core u64:pc bool:has_reference bool:has_design",
+                         ("reference", Change), ("design", Change), ("why", c_char_p))
+
 OutputCall = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_void_p, c_size_t)
 PollCall = ctypes.CFUNCTYPE(c_bool, c_void_p)
 Files = struct("xphmg_files", "data:open data:close data:read data:write data:seek data:length")
@@ -178,6 +186,28 @@ _calls: list[tuple[Any, ...]] = [
     ("machine_step_changes", _machine, POINTER(Change), c_size_t, POINTER(c_size_t), POINTER(Stop), _error),
     ("machine_observe_sized", _machine, POINTER(Observer), c_size_t),
     ("lockstep_run", _machine, _machine, c_uint64, POINTER(Divergence), _error),
+    ("machine_add_device_sized", _machine, c_char_p, c_uint64, c_uint64, POINTER(Device), c_size_t, _error),
+    ("lockstep_filter_ignore", c_void_p, c_char_p, _error),
+    ("lockstep_filter_compare", c_void_p, c_char_p, _error),
+    ("cosim_create_sized", _machine, POINTER(CosimConfig), c_size_t, POINTER(c_void_p), _error),
+    ("cosim_symbols", c_void_p, c_char_p, c_size_t, _error),
+    ("cosim_wrote", c_void_p, _core, c_char_p, c_uint64, _error),
+    ("cosim_wrote_memory", c_void_p, _core, c_uint64, c_char_p, c_size_t, _error),
+    ("cosim_unit_wrote", c_void_p, _core, c_char_p, c_uint64, _error),
+    ("cosim_unit_wrote_memory", c_void_p, _core, c_uint64, c_char_p, c_size_t, _error),
+    ("cosim_retired", c_void_p, _core, c_uint64, c_uint32, POINTER(c_int), _error),
+    ("cosim_trapped", c_void_p, _core, c_uint64, c_uint64, c_uint64, POINTER(c_int), _error),
+    ("cosim_finish", c_void_p, POINTER(c_int), _error),
+    ("cosim_get_difference_sized", c_void_p, POINTER(CosimDifference), c_size_t, _error),
+    ("cosim_replay", c_void_p, POINTER(Blob), POINTER(c_uint64), _error),
+    ("xphmg_set_line", _machine, _core, c_uint32, c_int, _error),
+    ("xphmg_wait_for_told", _machine, c_bool, _error),
+    ("xphmg_take", _machine, _core, c_uint64, c_uint64, c_bool, _error),
+    ("xphmg_next_load", _machine, _core, c_uint64, c_uint64, c_uint64, _error),
+    ("xphmg_next_csr", _machine, _core, c_uint32, c_uint64, _error),
+    ("xphmg_given", _machine, _core, c_bool, POINTER(c_uint32), _error),
+    ("xphmg_set_turn", _machine, _core, _error),
+    ("xphmg_break_reservation", _machine, _core, _error),
     ("xphmg_create_sized", POINTER(XphmgConfig), c_size_t, POINTER(c_void_p), _error),
     ("xphmg_load_elf", _machine, c_char_p, c_size_t, _error),
     ("xphmg_input", _machine, c_char_p, c_size_t, _error),
@@ -207,6 +237,10 @@ _calls: list[tuple[Any, ...]] = [
 for _name, *_arguments in _calls:
     _declare(c_int, "facet_" + _name, *_arguments)
 _declare(c_char_p, "facet_status_name", c_int)
+_declare(None, "facet_cosim_destroy", c_void_p)
+_declare(c_void_p, "facet_cosim_filter", c_void_p)
+_declare(c_char_p, "facet_cosim_report", c_void_p)
+_declare(c_uint64, "facet_cosim_steps", c_void_p)
 _declare(None, "facet_blob_free", POINTER(Blob))
 _declare(c_size_t, "facet_isa_print_word", c_int, c_uint32, c_uint64, c_char_p, c_size_t)
 _declare(None, "facet_machine_destroy", _machine)

@@ -347,7 +347,8 @@ class Machine(Handle):
         lib.facet_change_print(machine, change, line, 512)
         kind, table = CHANGES[change.kind], self._core(machine, change.core)
         rows = {"reg": table.regs, "csr": table.csrs}.get(kind)
-        return Change(kind, change.core, rows[change.index].name.decode() if rows else None, change.address, change.size,
+        size = 0 if rows else change.size
+        return Change(kind, change.core, rows[change.index].name.decode() if rows else None, change.address, size,
                       _whole(change.old_value), _whole(change.new_value), line.value.decode(errors="replace"))
 
 
@@ -429,14 +430,29 @@ def _host_code(heat: Optional[int], bits: int) -> int:
     return c.number(heat, bits, "host_code") or (1 << bits) - 1
 
 
+def _configuration(given: Union[str, Mapping[str, Union[str, int]]]) -> str:
+    """A list as it is; keys and values as a list, `configuration` first."""
+    if isinstance(given, str):
+        return given
+    if not isinstance(given, Mapping):
+        raise TypeError(f"configuration is {type(given).__name__}, expected a text or keys with values")
+    words = [str(given.get("configuration", "full"))]
+    for key, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, (str, int)) or "," in str(value):
+            raise ValueError(f"configuration: {key} is {value!r}, expected a number or a text without commas")
+        words += [f"{key}={value}"] if key != "configuration" else []
+    return ",".join(words)
+
+
 class Xphmg(Machine):
     """RV64GC harts with the XPHMG extensions, RAM at 0x80000000 and a small platform (docs/run.md).
 
+    `configuration` makes another core of it: "rv64,isa=rv64imac,pmp=0", or {"configuration": "rv64", "pmp": 0}.
     `host_code`: code that is entered this often becomes code of the host, 0: none does; same results.
     `output` gets (stream, bytes) with stream 1 or 2; without it the console is kept in `console`."""
 
     def __init__(self, program: Optional[Union[bytes, str]] = None, *, harts: int = 1, ram_bytes: int = 0,
-                 configuration: str = "full", quantum: int = 0, threads: int = 0, plain: bool = False,
+                 configuration: Union[str, Mapping[str, Union[str, int]]] = "full", quantum: int = 0, threads: int = 0, plain: bool = False,
                  no_semihosting: bool = False, command_line: str = "",
                  output: Optional[Callable[[int, bytes], object]] = None, host_code: Optional[int] = None) -> None:
         self._must_be_new()
@@ -444,12 +460,13 @@ class Xphmg(Machine):
             raise TypeError(f"output is {type(output).__name__}, expected something to call")
         self.console = bytearray()
         self._output = output
+        self._devices: list[Any] = []  # what the library calls must live
         self._hears = c.OutputCall(self._hear)
         config = c.XphmgConfig(
             harts=c.number(harts, 32, "harts"), ram_bytes=c.number(ram_bytes, 64, "ram_bytes"),
             quantum=c.number(quantum, 32, "quantum"), job_threads=c.number(threads, 32, "threads"),
             plain=bool(plain), no_semihosting=bool(no_semihosting),
-            command_line=c.text(command_line, "command_line"), configuration=c.text(configuration, "configuration"),
+            command_line=c.text(command_line, "command_line"), configuration=c.text(_configuration(configuration), "configuration"),
             host_code=_host_code(host_code, 64))
         config.host.output = self._hears
         handle = ctypes.c_void_p()
@@ -472,6 +489,86 @@ class Xphmg(Machine):
             c.call("xphmg_input", machine, content, len(content))
             if end:
                 c.call("xphmg_input_end", machine)
+
+    # ---- what the host tells (docs/lockstep.md) ----
+
+    def set_line(self, interrupt: int, level: Optional[bool], core: int = 0) -> None:
+        """Holds interrupt line 3, 7 or 11 high (True) or low (False); None gives it back to the platform. A device's
+        callback may do this."""
+        with self._use(change=False) as machine:
+            c.call("xphmg_set_line", machine, c.number(core, 32, "core"), c.number(interrupt, 32, "interrupt"),
+                   0 if level is None else 2 if level else 1)
+
+    def wait_for_told(self, waits: bool = True) -> None:
+        """Interrupts are taken only by `take`, and WFI does not wait."""
+        with self._use() as machine:
+            c.call("xphmg_wait_for_told", machine, bool(waits))
+
+    def take(self, cause: int, value: int = 0, *, anyway: bool = False, core: int = 0) -> None:
+        """The next step is this trap (bit 63: an interrupt); an Error when the hart may not, unless `anyway`."""
+        with self._use() as machine:
+            c.call("xphmg_take", machine, c.number(core, 32, "core"), c.number(cause, 64, "cause"),
+                   c.number(value, 64, "value"), bool(anyway))
+
+    def next_load(self, value: int, first: int = 0, last: int = NO_LIMIT, core: int = 0) -> None:
+        """The next load from an address in first..last gives this value."""
+        with self._use() as machine:
+            c.call("xphmg_next_load", machine, c.number(core, 32, "core"), c.number(first, 64, "first"),
+                   c.number(last, 64, "last"), c.number(value, 64, "value"))
+
+    def next_csr(self, name: str, value: int, core: int = 0) -> None:
+        """The next csr* instruction with this CSR reads this value."""
+        with self._use() as machine:
+            what, index, field = self._find(machine, name, core)
+            if what != "csr" or field is not None:
+                raise Error(f"{name} is not a CSR")
+            c.call("xphmg_next_csr", machine, core, self._core(machine, core).csrs[index].number,
+                   c.number(value, 64, "value"))
+
+    def given(self, *, drop: bool = False, core: int = 0) -> int:
+        """How many values no load or read has asked for yet; `drop` throws them away."""
+        left = ctypes.c_uint32()
+        with self._use() as machine:
+            c.call("xphmg_given", machine, c.number(core, 32, "core"), bool(drop), left)
+        return left.value
+
+    def set_turn(self, core: int) -> None:
+        """The next step is of this hart."""
+        with self._use() as machine:
+            c.call("xphmg_set_turn", machine, c.number(core, 32, "core"))
+
+    def break_reservation(self, core: int = 0) -> None:
+        """The next SC of the hart fails."""
+        with self._use() as machine:
+            c.call("xphmg_break_reservation", machine, c.number(core, 32, "core"))
+
+    def add_device(self, name: str, base: int, size: int, read: Optional[Callable[[int, int], Optional[int]]] = None,
+                   write: Optional[Callable[[int, int, int], object]] = None) -> None:
+        """A device of the host: read(offset, size) gives a number, or None for an access fault; write(offset, size, value)
+        refuses with False."""
+        def reads(_: Any, offset: int, count: int, value: Any) -> bool:
+            try:
+                answer = read(offset, count) if read is not None else None
+                if answer is None:
+                    return False
+                value[0] = c.number(answer, 64, f"what {name} reads")
+                return True
+            except BaseException as failure:
+                self._failed(failure)
+                return False
+
+        def writes(_: Any, offset: int, count: int, value: int) -> bool:
+            try:
+                return write is not None and write(offset, count, value) is not False
+            except BaseException as failure:
+                self._failed(failure)
+                return False
+
+        device = c.Device(None, c.DeviceRead(reads), c.DeviceWrite(writes))
+        with self._use() as machine:
+            c.call("machine_add_device_sized", machine, c.text(name, "name"), c.number(base, 64, "base"),
+                   c.number(size, 64, "size"), device, ctypes.sizeof(device))
+        self._devices.append(device)
 
     def fault(self) -> dict[str, Any]:
         """After a stop with the reason "fault": the trap that had no handler."""

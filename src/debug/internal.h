@@ -39,7 +39,9 @@ void facet_trace_hex(struct facet_strbuf *out, struct facet_value value, unsigne
 
 void facet_trace_jsonl_head(const facet_machine *machine, struct facet_strbuf *out);
 void facet_trace_jsonl(const struct facet_trace_step *step, struct facet_strbuf *out);
-/* Nothing for a trap. */
+/* The step must have none. */
 void facet_trace_spike(const struct facet_trace_step *step, struct facet_strbuf *out);
+/* The step must have a trap. */
+void facet_trace_spike_trap(const struct facet_trace_step *step, struct facet_strbuf *out);
 
 #endif

@@ -130,8 +130,8 @@ static const char *disassemble(facet_tracer *t, const struct facet_trace_step *s
 {
     struct memo *memo = &t->memo[(step->word * UINT32_C(0x9E3779B1)) >> (32 - MEMO_BITS)];
 
-    if (step->length == 0) {
-        return "";
+    if (step->length == 0 || (t->options.format != FACET_TRACE_JSONL && t->options.insn == NULL)) {
+        return ""; /* nobody asks for it */
     }
     if (t->options.by_machine) {
         (void)facet_machine_disassemble(
@@ -163,11 +163,13 @@ static void finish(facet_tracer *t, struct facet_trace_step *step)
     step->count = t->count;
     if (wanted(t, step)) {
         facet_strbuf_clear(&t->line);
-        if (t->options.format == FACET_TRACE_SPIKE) {
+        if (t->options.format == FACET_TRACE_JSONL) {
+            facet_trace_jsonl(step, &t->line);
+        } else if (step->trap == NULL) {
             step->priv = priv_of(t, step->core);
             facet_trace_spike(step, &t->line);
-        } else {
-            facet_trace_jsonl(step, &t->line);
+        } else if (t->options.format == FACET_TRACE_SPIKE_TRAPS) {
+            facet_trace_spike_trap(step, &t->line);
         }
         t->failed = t->failed || t->line.failed;
         if (t->line.length > 0) {

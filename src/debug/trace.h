@@ -16,7 +16,8 @@
 
 enum facet_trace_format {
     FACET_TRACE_JSONL,
-    FACET_TRACE_SPIKE, /* the commit log of spike --log-commits; x, f, CSRs and memory only */
+    FACET_TRACE_SPIKE,       /* the log of spike --log-commits; x, f, CSRs and memory only */
+    FACET_TRACE_SPIKE_TRAPS, /* the same with the exceptions of spike -l */
 };
 
 struct facet_trace_options {

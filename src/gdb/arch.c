@@ -136,6 +136,7 @@ static const struct facet_gdb_borrowed riscv64[] = {
 static const struct facet_gdb_arch riscv = {.architecture = "riscv:rv64",
                                             .general = 2,
                                             .watches_before = true,
+                                            .float_csr = "fcsr",
                                             .reg_feature = riscv_reg_feature,
                                             .csr_feature = riscv_csr_feature,
                                             .fault_signal = riscv_fault_signal,

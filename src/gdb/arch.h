@@ -11,6 +11,8 @@ struct facet_gdb_arch {
     /* GDB takes it that a watchpoint stops before the access, in whichever direction time goes, and
      * makes the step over it by itself. */
     bool watches_before;
+    const char
+        *float_csr; /* without this CSR there are no floating-point registers; NULL: always */
     /* The feature of a register or CSR, NULL: one of our own after its group. */
     const char *(*reg_feature)(const struct facet_reg_desc *reg);
     const char *(*csr_feature)(const struct facet_csr_desc *csr);

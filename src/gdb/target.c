@@ -119,6 +119,10 @@ static uint32_t list_all(struct facet_gdb_target *t,
         if (t->arch->borrowed != NULL && reg->type == FACET_REG_CODE) {
             continue; /* one pc is enough */
         }
+        if (t->arch->float_csr != NULL && reg->type == FACET_REG_FLOAT &&
+            facet_machine_find_csr(machine, t->core, t->arch->float_csr) == FACET_NONE) {
+            continue; /* a hart without floating point */
+        }
 
         out[n++] = (struct facet_gdb_reg){
             .name = make_name(&t->arena, "", reg->name, "", true),

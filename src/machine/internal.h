@@ -13,11 +13,15 @@ struct facet_point {
     struct facet_watch watch; /* core counts for both */
 };
 
+enum { FACET_STEP_READS = 4 };
+
 /* Changes of one step in the order they happened. */
 struct facet_change_list {
     struct facet_change *items;
     size_t count;
     size_t capacity;
+    struct facet_memory_event reads[FACET_STEP_READS]; /* the first ones; for explanations */
+    uint32_t read_count;
     bool failed; /* memory was short */
     bool open;   /* the step was left half-way: what follows belongs to it, too */
     struct facet_stop stop;
@@ -58,6 +62,17 @@ struct facet_machine {
     uint32_t held_core;
 };
 
+/* The order of changes in a list, by place: negative, 0 or positive. */
+int facet_machine_change_order(const struct facet_change *a, const struct facet_change *b);
+/* Sorts, and merges writes of one register; false without memory. */
+bool facet_machine_sort_changes(struct facet_change_list *list);
+/* The bits of a register or CSR that are compared. */
+struct facet_value facet_lockstep_filter_mask(const facet_lockstep_filter *filter,
+                                              const struct facet_change *change);
+/* Whether a byte of memory is. */
+bool facet_lockstep_filter_byte(const facet_lockstep_filter *filter,
+                                uint32_t space,
+                                uint64_t address);
 /* Sets port.observer after anything that decides who listens has changed. */
 void facet_machine_update_ears(facet_machine *machine);
 /* pc of a core, 0 when it has none. */

@@ -10,8 +10,10 @@
 /* ---- the changes of a step --------------------------------------------------------------------
  */
 
+enum { FEW = 8 };
+
 /* Sorting key; a change's own place comes last so that equal ones keep their order. */
-static int compare_place(const struct facet_change *a, const struct facet_change *b)
+int facet_machine_change_order(const struct facet_change *a, const struct facet_change *b)
 {
     if (a->kind != b->kind) {
         return a->kind < b->kind ? -1 : 1;
@@ -42,7 +44,8 @@ static void sort_changes(struct facet_change *items, struct facet_change *scratc
     memcpy(scratch, items, count * sizeof *items);
     while (out < count) {
         bool take_left =
-            right >= count || (left < half && compare_place(&scratch[left], &scratch[right]) <= 0);
+            right >= count ||
+            (left < half && facet_machine_change_order(&scratch[left], &scratch[right]) <= 0);
 
         items[out++] = take_left ? scratch[left++] : scratch[right++];
     }
@@ -59,7 +62,7 @@ static void merge_changes(struct facet_change_list *list)
         const struct facet_change *item = &list->items[i];
         bool named = item->kind == FACET_CHANGE_REG || item->kind == FACET_CHANGE_CSR;
 
-        if (named && last != NULL && compare_place(last, item) == 0) {
+        if (named && last != NULL && facet_machine_change_order(last, item) == 0) {
             last->new_value = item->new_value;
         } else {
             list->items[kept++] = *item;
@@ -68,9 +71,25 @@ static void merge_changes(struct facet_change_list *list)
     list->count = kept;
 }
 
-static bool sort_list(struct facet_change_list *list)
+/* Most steps have a handful, nearly in order. */
+static void sort_few(struct facet_change *items, size_t count)
 {
-    if (list->count > 1) {
+    for (size_t i = 1; i < count; i++) {
+        struct facet_change item = items[i];
+        size_t at = i;
+
+        for (; at > 0 && facet_machine_change_order(&items[at - 1], &item) > 0; at--) {
+            items[at] = items[at - 1];
+        }
+        items[at] = item;
+    }
+}
+
+bool facet_machine_sort_changes(struct facet_change_list *list)
+{
+    if (list->count <= FEW) {
+        sort_few(list->items, list->count);
+    } else {
         struct facet_change *scratch = malloc(list->count * sizeof *scratch);
 
         if (scratch == NULL) {
@@ -90,6 +109,7 @@ facet_machine_collect(facet_machine *machine, struct facet_stop *stop, struct fa
 
     if (!list->open || !facet_machine_in_step(machine)) { /* otherwise the rest of a step comes */
         list->count = 0;
+        list->read_count = 0;
         list->failed = false;
     }
     machine->collecting = true;
@@ -102,7 +122,7 @@ facet_machine_collect(facet_machine *machine, struct facet_stop *stop, struct fa
     if (list->open) {
         return FACET_OK;
     }
-    if (list->failed || !sort_list(list)) {
+    if (list->failed || !facet_machine_sort_changes(list)) {
         list->count = 0;
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for the changes of a step");
     }
@@ -132,8 +152,10 @@ enum facet_status facet_machine_step_changes(facet_machine *machine,
 
 static bool same_change(const struct facet_change *a, const struct facet_change *b)
 {
-    return compare_place(a, b) == 0 && a->size == b->size && a->new_value.lo == b->new_value.lo &&
-           a->new_value.hi == b->new_value.hi;
+    bool named = a->kind == FACET_CHANGE_REG || a->kind == FACET_CHANGE_CSR;
+
+    return facet_machine_change_order(a, b) == 0 && (named || a->size == b->size) &&
+           a->new_value.lo == b->new_value.lo && a->new_value.hi == b->new_value.hi;
 }
 
 size_t facet_changes_compare(const struct facet_change *a,
@@ -149,16 +171,42 @@ size_t facet_changes_compare(const struct facet_change *a,
     return SIZE_MAX;
 }
 
-enum facet_status facet_lockstep_run(facet_machine *a,
-                                     facet_machine *b,
-                                     uint64_t budget,
-                                     struct facet_divergence *out,
-                                     struct facet_error *err)
+/* The changes of the step that both have done, without what is not compared. */
+static void set_divergence(facet_machine *a,
+                           facet_machine *b,
+                           const facet_lockstep_filter *filter,
+                           struct facet_divergence *out)
+{
+    size_t at;
+
+    if (filter != NULL) {
+        a->changes.count = facet_lockstep_filter_apply(filter, a->changes.items, a->changes.count);
+        b->changes.count = facet_lockstep_filter_apply(filter, b->changes.items, b->changes.count);
+    }
+    at = facet_changes_compare(
+        a->changes.items, a->changes.count, b->changes.items, b->changes.count);
+    out->found = at != SIZE_MAX || out->stop_a.reason != out->stop_b.reason ||
+                 out->stop_a.code != out->stop_b.code;
+    out->has_a = out->found && at < a->changes.count;
+    out->has_b = out->found && at < b->changes.count;
+    if (out->has_a) {
+        out->a = a->changes.items[at];
+    }
+    if (out->has_b) {
+        out->b = b->changes.items[at];
+    }
+}
+
+enum facet_status facet_lockstep_run_filtered(facet_machine *a,
+                                              facet_machine *b,
+                                              const facet_lockstep_filter *filter,
+                                              uint64_t budget,
+                                              struct facet_divergence *out,
+                                              struct facet_error *err)
 {
     memset(out, 0, sizeof *out);
     for (out->step = 0; out->step < budget; out->step++) {
         enum facet_status status = FACET_OK;
-        size_t at;
 
         if (b->changes.open && facet_machine_in_step(b)) { /* a is at the end of the step already */
             out->stop_a = a->changes.stop;
@@ -171,26 +219,21 @@ enum facet_status facet_lockstep_run(facet_machine *a,
         if (status != FACET_OK || a->changes.open || b->changes.open) {
             return status;
         }
-        at = facet_changes_compare(
-            a->changes.items, a->changes.count, b->changes.items, b->changes.count);
-        out->found = at != SIZE_MAX || out->stop_a.reason != out->stop_b.reason ||
-                     out->stop_a.code != out->stop_b.code;
-        if (out->found) {
-            out->has_a = at < a->changes.count;
-            out->has_b = at < b->changes.count;
-            if (out->has_a) {
-                out->a = a->changes.items[at];
-            }
-            if (out->has_b) {
-                out->b = b->changes.items[at];
-            }
-            return FACET_OK;
-        }
-        if (out->stop_a.steps == 0) {
-            return FACET_OK; /* both have ended, or wait for something from outside */
+        set_divergence(a, b, filter, out);
+        if (out->found || out->stop_a.steps == 0) {
+            return FACET_OK; /* or both have ended, or wait for something from outside */
         }
     }
     return FACET_OK;
+}
+
+enum facet_status facet_lockstep_run(facet_machine *a,
+                                     facet_machine *b,
+                                     uint64_t budget,
+                                     struct facet_divergence *out,
+                                     struct facet_error *err)
+{
+    return facet_lockstep_run_filtered(a, b, NULL, budget, out, err);
 }
 
 /* ---- text -------------------------------------------------------------------------------------
@@ -214,6 +257,25 @@ static const char *index_name(const struct facet_core_desc *core, const struct f
     return core != NULL && change->index < core->csr_count ? core->csrs[change->index].name : "?";
 }
 
+/* The instruction as text, when memory still has the word at its address; "" otherwise. */
+static bool
+code_text(const facet_machine *machine, const struct facet_change *change, char *out, size_t size)
+{
+    uint8_t bytes[8] = {0};
+    uint32_t length = 0;
+
+    out[0] = '\0';
+    if (change->size == 0 || change->size > sizeof bytes ||
+        facet_machine_read(machine, 0, change->address, bytes, change->size, NULL) != FACET_OK ||
+        facet_load_le64(bytes) != change->new_value.lo ||
+        facet_machine_disassemble(machine, change->core, change->address, out, size, &length) ==
+            0 ||
+        length != change->size) {
+        out[0] = '\0';
+    }
+    return out[0] != '\0';
+}
+
 size_t facet_change_print(const facet_machine *machine,
                           const struct facet_change *change,
                           char *buf,
@@ -222,7 +284,7 @@ size_t facet_change_print(const facet_machine *machine,
     const struct facet_core_desc *core = facet_machine_core(machine, change->core);
     const char *space = facet_machine_space_name(machine, change->index);
     const char *name = core != NULL ? core->name : "?";
-    char old_text[40], new_text[40];
+    char old_text[40], new_text[40], code[160];
     int length = 0;
 
     value_text(old_text, sizeof old_text, change->old_value);
@@ -231,11 +293,13 @@ size_t facet_change_print(const facet_machine *machine,
     case FACET_CHANGE_RETIRE:
         length = snprintf(buf,
                           size,
-                          "%s: retired 0x%" PRIx64 ": 0x%0*" PRIx64,
+                          "%s: retired 0x%" PRIx64 ": 0x%0*" PRIx64 "%s%s",
                           name,
                           change->address,
                           (int)(change->size <= 8 ? change->size * 2 : 8),
-                          change->new_value.lo);
+                          change->new_value.lo,
+                          code_text(machine, change, code, sizeof code) ? "  " : "",
+                          code);
         break;
     case FACET_CHANGE_TRAP:
         length = snprintf(buf,
@@ -248,8 +312,16 @@ size_t facet_change_print(const facet_machine *machine,
         break;
     case FACET_CHANGE_REG:
     case FACET_CHANGE_CSR:
-        length = snprintf(
-            buf, size, "%s: %s %s -> %s", name, index_name(core, change), old_text, new_text);
+        length =
+            change->size != 0
+                ? snprintf(buf,
+                           size,
+                           "%s: %s %s -> %s",
+                           name,
+                           index_name(core, change),
+                           old_text,
+                           new_text)
+                : snprintf(buf, size, "%s: %s -> %s", name, index_name(core, change), new_text);
         break;
     case FACET_CHANGE_MEMORY:
         length = snprintf(buf,

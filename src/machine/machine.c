@@ -1,6 +1,7 @@
 /* Creation, tables, registers, CSRs and memory: arguments are checked here, the kinds do the work.
  */
 #include "base/error.h"
+#include "base/sized.h"
 #include "machine/internal.h"
 
 #include <inttypes.h>
@@ -504,6 +505,33 @@ enum facet_status facet_machine_read(const facet_machine *machine,
 
     return mem == NULL ? FACET_ERR_USAGE
                        : facet_mem_fail(facet_mem_peek(mem, address, out, size), err);
+}
+
+enum facet_status facet_machine_add_device_sized(facet_machine *machine,
+                                                 const char *name,
+                                                 uint64_t base,
+                                                 uint64_t size,
+                                                 const struct facet_device *device,
+                                                 size_t device_size,
+                                                 struct facet_error *err)
+{
+    struct facet_device own;
+    struct facet_mem_device hooks;
+    enum facet_status status =
+        facet_sized_in(&own, sizeof own, device, device_size, "facet_device", err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    if (!machine->ops->takes_devices) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          base,
+                          "the %s machine has no devices that the host can add",
+                          machine->ops->name);
+    }
+    hooks = (struct facet_mem_device){own.read, own.write, own.context};
+    return facet_mem_add_device(space_of(machine, 0, err), name, base, size, &hooks, err);
 }
 
 enum facet_status facet_machine_bus_read(facet_machine *machine,

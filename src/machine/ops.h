@@ -44,6 +44,7 @@ struct facet_port {
 struct facet_machine_ops {
     const char *name; /* at most 31 bytes; part of snapshots */
     bool checks_breakpoints;
+    bool takes_devices; /* facet_mem_add_device to space 0 at any time between two runs */
 
     /* The port lives as long as the machine; keep the pointer. On failure *self stays NULL. */
     enum facet_status (*create)(const void *config,

@@ -99,6 +99,7 @@ add_reg_change(facet_machine *machine, enum facet_change_kind kind, const struct
     struct facet_change change = {.kind = kind,
                                   .core = e->core,
                                   .index = e->index,
+                                  .size = 1,
                                   .old_value = e->old_value,
                                   .new_value = e->new_value};
 
@@ -163,6 +164,8 @@ static void hear_memory(void *context, const struct facet_memory_event *event)
                                       .new_value = event->value};
 
         add_change(machine, &change);
+    } else if (machine->collecting && machine->changes.read_count < FACET_STEP_READS) {
+        machine->changes.reads[machine->changes.read_count++] = *event;
     }
     if (machine->observer != NULL && machine->observer->memory != NULL) {
         machine->observer->memory(machine->observer->context, event);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION 4
+#define VERSION 5
 #define NAME_BYTES 32
 #define HEADER_BYTES (8 + 4 + 4 + NAME_BYTES + 8 + 8)
 #define SPACE_BYTES (NAME_BYTES + 8)

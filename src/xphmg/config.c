@@ -7,19 +7,28 @@
 #include "num/eff.h"
 
 #include <errno.h>
+#include <facet/xphmg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What the manuals leave to the implementer, and where the platform is: docs/run.md. */
+#define BASE                                                                                       \
+    .misa = FACET_MISA_RESET,                                                                      \
+    .platform = {.ram_base = FACET_XPHMG_RAM_BASE,                                                 \
+                 .device = {[FACET_DEVICE_FINISHER] = 0x100000,                                    \
+                            [FACET_DEVICE_CLINT] = 0x2000000,                                      \
+                            [FACET_DEVICE_UART] = 0x10000000,                                      \
+                            [FACET_DEVICE_FRAMEBUFFER] = FACET_XPHMG_FRAME_BASE}}
 #define FULL                                                                                       \
-    .cap_vers = FACET_CAP_VERS_RESET, .feat0 = FACET_CAP_FEAT0_RESET,                              \
-    .feat1 = FACET_CAP_FEAT1_RESET, .pmask_cap = FACET_CAP_PMASK_CAP_RESET,                        \
-    .xmem_cap = FACET_CAP_XMEM_CAP_RESET, .xmem_params = FACET_CAP_XMEM_PARAMS_RESET,              \
-    .prec_alu = FACET_CAP_PREC_ALU_RESET, .prec_fp8 = FACET_CAP_PREC_FP8_RESET,                    \
-    .prec_intq = FACET_CAP_PREC_INTQ_RESET, .prec_hyb = FACET_CAP_PREC_HYB_RESET,                  \
-    .prec_rt = FACET_CAP_PREC_RT_RESET, .rtcap = FACET_RTCAP_RESET, .mtxcap = FACET_MTXCAP_RESET,  \
-    .alt_formats = FACET_ALT_ALL
+    BASE, .cap_vers = FACET_CAP_VERS_RESET, .feat0 = FACET_CAP_FEAT0_RESET,                        \
+          .feat1 = FACET_CAP_FEAT1_RESET, .pmask_cap = FACET_CAP_PMASK_CAP_RESET,                  \
+          .xmem_cap = FACET_CAP_XMEM_CAP_RESET, .xmem_params = FACET_CAP_XMEM_PARAMS_RESET,        \
+          .prec_alu = FACET_CAP_PREC_ALU_RESET, .prec_fp8 = FACET_CAP_PREC_FP8_RESET,              \
+          .prec_intq = FACET_CAP_PREC_INTQ_RESET, .prec_hyb = FACET_CAP_PREC_HYB_RESET,            \
+          .prec_rt = FACET_CAP_PREC_RT_RESET, .rtcap = FACET_RTCAP_RESET,                          \
+          .mtxcap = FACET_MTXCAP_RESET, .alt_formats = FACET_ALT_ALL
 
 static const struct {
     const char *name;
@@ -29,6 +38,7 @@ static const struct {
     {"prof", {FULL, .flags = 3, .prof_sup = 7}},
     {"min",
      {
+         BASE,
          .cap_vers = FACET_CAP_VERS_RESET,
          .feat0 = 0x1C08,
          .feat1 = 0x7E3C,
@@ -44,6 +54,7 @@ static const struct {
          .mtxcap = FACET_MTXCAP_RESET,
          .alt_formats = FACET_ALT_NONE,
      }},
+    {"rv64", {BASE, .alt_formats = FACET_ALT_NONE, .hart = {.bare = true}}},
 };
 
 const struct facet_cap_config *facet_cap_config_named(const char *name)
@@ -64,15 +75,16 @@ static const struct {
     uint64_t mask;   /* of the field */
     uint8_t low;
     uint8_t first, last; /* the values that may be given; the field stores value - first */
+    const char *what;    /* register, or register and field */
 } keys[] = {
 #define WHOLE(key, csr)                                                                            \
     {                                                                                              \
-#key, offsetof(struct facet_cap_config, key), FACET_CSR_##csr, 0, 0, 0, 0                  \
+#key, offsetof(struct facet_cap_config, key), FACET_CSR_##csr, 0, 0, 0, 0, #csr            \
     }
 #define PART(key, reg, field, first, last)                                                         \
     {                                                                                              \
 #key, offsetof(struct facet_cap_config, reg), 0, FACET_##field, FACET_##field##_LSB,       \
-            first, last                                                                            \
+            first, last, #field                                                                    \
     }
     WHOLE(cap_vers, CAP_VERS),
     WHOLE(flags, CAP_FLAGS),
@@ -161,22 +173,56 @@ enum facet_status facet_cap_config_set(struct facet_cap_config *config,
 static enum facet_status
 set_text(struct facet_cap_config *config, const char *text, size_t length, struct facet_error *err)
 {
-    char word[80];
+    char word[256];
     char *equals, *end;
+    bool known = false;
+    enum facet_status status;
     uint64_t value;
 
-    (void)snprintf(word, sizeof word, "%.*s", (int)length, text);
+    (void)snprintf(word, sizeof word, "%.*s", length < 999 ? (int)length : 999, text);
     equals = strchr(word, '=');
     if (length >= sizeof word || equals == NULL) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "%s: expected key=value", word);
     }
     *equals = '\0';
+    status = facet_hart_config_set(config, word, equals + 1, &known, err);
+    if (known) {
+        return status;
+    }
+    if (config->hart.bare) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          0,
+                          "%s=%s: configuration rv64 has no vendor extension and no such key",
+                          word,
+                          equals + 1);
+    }
     errno = 0;
     value = strtoull(equals + 1, &end, 0);
     if (equals[1] < '0' || equals[1] > '9' || *end != '\0' || errno != 0) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "%s=%s: expected a number", word, equals + 1);
     }
     return facet_cap_config_set(config, word, value, err);
+}
+
+void facet_cap_config_help(struct facet_strbuf *out)
+{
+    facet_hart_config_help(out);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        char values[16] = "named bits";
+
+        if (keys[i].number == 0) {
+            (void)snprintf(values, sizeof values, "%u..%u", keys[i].first, keys[i].last);
+        }
+        facet_strbuf_printf(out,
+                            "%-14s %-22s %s %s\n",
+                            keys[i].key,
+                            values,
+                            keys[i].number != 0 ? "register" : "field",
+                            keys[i].what);
+    }
+    facet_strbuf_printf(
+        out, "%-14s %-22s which codes of ALT_FMT are supported\n", "alt_formats", "bits 1..5");
 }
 
 /* Units that a present unit's document makes mandatory (R-CAP-66). */
@@ -203,24 +249,30 @@ facet_cap_config_parse(const char *text, struct facet_cap_config *config, struct
 {
     enum facet_status status = FACET_OK;
     size_t length = text != NULL ? strcspn(text, ",") : 0;
-    char name[16];
+    const bool named = text != NULL && memchr(text, '=', length) == NULL;
+    char name[16] = "full";
 
-    (void)snprintf(name, sizeof name, "%.*s", (int)length, text != NULL ? text : "");
-    if (text == NULL) {
-        *config = *facet_cap_config_named("full");
-    } else if (length >= sizeof name || facet_cap_config_named(name) == NULL) {
+    if (named) {
+        (void)snprintf(name, sizeof name, "%.*s", length < 999 ? (int)length : 999, text);
+    }
+    if ((named && length >= sizeof name) || facet_cap_config_named(name) == NULL) {
         return facet_fail(err,
                           FACET_ERR_USAGE,
                           0,
-                          "unknown configuration '%s', expected full, min or prof",
+                          "unknown configuration '%s', expected full, min, prof or rv64",
                           name);
-    } else {
-        *config = *facet_cap_config_named(name);
+    }
+    *config = *facet_cap_config_named(name);
+    if (text != NULL && !named) {
+        status = set_text(config, text, length, err);
     }
     while (status == FACET_OK && text != NULL && text[length] == ',') {
         text += length + 1;
         length = strcspn(text, ",");
         status = set_text(config, text, length, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_hart_config_check(config, err);
     }
     return status == FACET_OK ? check_units(config, err) : status;
 }

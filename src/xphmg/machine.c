@@ -28,6 +28,7 @@ static void xphmg_destroy(void *self)
     facet_csr_table_free(&m->csrs);
     free(m->harts);
     free(m->mtimecmp);
+    free(m->told);
     free(m->last_trap);
     free(m->cores);
     free(m->core_names);
@@ -50,8 +51,9 @@ static void xphmg_reset(void *self)
 
         facet_hart_reset(h, m->entry);
         h->code_written = code_written; /* memory stays, and so does what was decoded from it */
-        h->x[10] = i;
+        h->x[10] = m->cap.hart.first_hart + i;
         m->mtimecmp[i] = UINT64_MAX;
+        facet_told_reset(&m->told[i]);
     }
     facet_xmem_reset(&m->xmem);
     facet_part_drop(&m->part);
@@ -119,6 +121,7 @@ static bool allocate(struct facet_xphmg *m, const struct facet_xphmg_config *c)
     m->harts = calloc(m->hart_count, sizeof *m->harts);
     m->mtimecmp = calloc(m->hart_count, sizeof *m->mtimecmp);
     m->last_trap = calloc(m->hart_count, sizeof *m->last_trap);
+    m->told = calloc(m->hart_count, sizeof *m->told);
     m->cores = calloc(m->hart_count, sizeof *m->cores);
     m->core_names = calloc(m->hart_count, sizeof *m->core_names);
     m->command_line = malloc(strlen(command_line) + 1);
@@ -127,8 +130,8 @@ static bool allocate(struct facet_xphmg *m, const struct facet_xphmg_config *c)
     m->rt_kept = facet_xphmg_rt_kept_create();
     m->rt_quick = calloc(1, sizeof *m->rt_quick);
     m->gfx_kept = calloc(1, sizeof *m->gfx_kept);
-    if (m->harts == NULL || m->mtimecmp == NULL || m->last_trap == NULL || m->cores == NULL ||
-        m->core_names == NULL || m->command_line == NULL || m->memo == NULL ||
+    if (m->harts == NULL || m->mtimecmp == NULL || m->last_trap == NULL || m->told == NULL ||
+        m->cores == NULL || m->core_names == NULL || m->command_line == NULL || m->memo == NULL ||
         m->mtx_results == NULL || m->rt_kept == NULL || m->rt_quick == NULL ||
         m->gfx_kept == NULL) {
         return false;
@@ -152,7 +155,7 @@ static void wire_harts(struct facet_xphmg *m, bool plain)
 
         h->hartid = i;
         h->mem = m->mem;
-        h->ram = facet_mem_window(m->mem, FACET_XPHMG_RAM_BASE);
+        h->ram = facet_mem_window(m->mem, m->cap.platform.ram_base);
         h->plain = plain;
         if (plain) { /* every access by the careful door */
             h->ram.span = h->ram.store_span = 0;
@@ -161,20 +164,22 @@ static void wire_harts(struct facet_xphmg *m, bool plain)
         h->csr_index = m->csrs.index;
         h->host = &m->hart_host;
         h->mtime = &m->mtime;
+        h->told = &m->told[i];
         h->pool = m->pool;
         h->rt_kept = m->rt_kept;
         h->rt_quick = plain ? NULL : m->rt_quick;
         h->gfx_kept = plain ? NULL : m->gfx_kept;
         h->memo = plain ? NULL : m->memo;
         h->mtx_results = m->mtx_results;
-        h->xmem = &m->xmem;
+        h->xmem = m->cap.hart.bare ? NULL : &m->xmem;
         h->jobs = m->jobs;
         h->part = &m->part;
         h->units.config = &m->cap;
         (void)snprintf(m->core_names[i], sizeof m->core_names[i], "hart%u", (unsigned)i % 1000);
         m->cores[i] = (struct facet_core_desc){.name = m->core_names[i],
                                                .regs = facet_xphmg_regs,
-                                               .reg_count = FACET_HART_REG_COUNT,
+                                               .reg_count = m->cap.hart.bare ? FACET_HART_REG_P0
+                                                                             : FACET_HART_REG_COUNT,
                                                .pc = FACET_HART_REG_PC,
                                                .csrs = m->csrs.csrs,
                                                .csr_count = m->csrs.count};
@@ -196,12 +201,31 @@ static enum facet_status make_cache(struct facet_xphmg *m, uint64_t heat, struct
     return status;
 }
 
+/* RAM, and LDS where there is XMEM. */
+static enum facet_status
+add_memory(struct facet_xphmg *m, const struct facet_xphmg_config *c, struct facet_error *err)
+{
+    const struct facet_platform *platform = &m->cap.platform;
+    uint64_t bytes = platform->ram_bytes != 0 ? platform->ram_bytes
+                     : c->ram_bytes != 0      ? c->ram_bytes
+                                              : FACET_XPHMG_RAM_BYTES;
+    enum facet_status status =
+        m->cap.hart.bare
+            ? FACET_OK
+            : facet_mem_add_ram(
+                  m->mem, "lds", FACET_MEM_RAM, FACET_XLDSBASE_RESET, FACET_XLDSSIZE_RESET, err);
+
+    m->entry = m->cap.hart.resets_there ? m->cap.hart.reset_pc : platform->ram_base;
+    return status == FACET_OK
+               ? facet_mem_add_ram(m->mem, "ram", FACET_MEM_RAM, platform->ram_base, bytes, err)
+               : status;
+}
+
 static enum facet_status
 xphmg_create(const void *config, struct facet_port *port, void **self, struct facet_error *err)
 {
     static const struct facet_xphmg_config defaults;
     const struct facet_xphmg_config *c = config != NULL ? config : &defaults;
-    uint64_t ram_bytes = c->ram_bytes != 0 ? c->ram_bytes : FACET_XPHMG_RAM_BYTES;
     struct facet_xphmg *m = calloc(1, sizeof *m);
     enum facet_status status;
 
@@ -220,7 +244,6 @@ xphmg_create(const void *config, struct facet_port *port, void **self, struct fa
     m->hart_host.context = m;
     m->hart_host.ebreak = c->no_semihosting ? NULL : facet_xphmg_semihost;
     m->hart_host.catch_up = facet_xphmg_catch_up;
-    m->entry = FACET_XPHMG_RAM_BASE;
     status = check_config(c, m, err);
     if (status == FACET_OK && !allocate(m, c)) {
         status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for %u harts", m->hart_count);
@@ -230,11 +253,7 @@ xphmg_create(const void *config, struct facet_port *port, void **self, struct fa
         (status = facet_xphmg_tables_make(&m->csrs, &m->cap, err)) != FACET_OK ||
         (status = facet_mem_create(&m->mem, err)) != FACET_OK ||
         (status = facet_xphmg_add_devices(m, err)) != FACET_OK ||
-        (status = facet_mem_add_ram(
-             m->mem, "lds", FACET_MEM_RAM, FACET_XLDSBASE_RESET, FACET_XLDSSIZE_RESET, err)) !=
-            FACET_OK ||
-        (status = facet_mem_add_ram(
-             m->mem, "ram", FACET_MEM_RAM, FACET_XPHMG_RAM_BASE, ram_bytes, err)) != FACET_OK ||
+        (status = add_memory(m, c, err)) != FACET_OK ||
         (c->job_threads > 1 &&
          (status = facet_pool_create(c->job_threads, &m->pool, err)) != FACET_OK)) {
         xphmg_destroy(m);
@@ -299,7 +318,7 @@ static void xphmg_reg_write(void *self, uint32_t core, uint32_t reg, struct face
     } else if (reg >= FACET_HART_REG_F && reg < FACET_HART_REG_PC) {
         h->f[reg - FACET_HART_REG_F] = value.lo;
     } else if (reg == FACET_HART_REG_PC) {
-        h->pc = value.lo & ~UINT64_C(1);
+        h->pc = value.lo & ~(facet_xphmg_lacks(&m->cap, FACET_EXT_C) ? UINT64_C(3) : UINT64_C(1));
         if (m->part.left && m->part.queue == 0 && core == m->current) {
             if (m->part.pin != 0 &&
                 (m->part.kind == FACET_PART_RT || m->part.kind == FACET_PART_MTX)) {
@@ -399,6 +418,7 @@ static enum facet_left xphmg_left(const void *self)
 const struct facet_machine_ops facet_xphmg_ops = {
     .name = "xphmg",
     .checks_breakpoints = true,
+    .takes_devices = true,
     .create = xphmg_create,
     .destroy = xphmg_destroy,
     .reset = xphmg_reset,
@@ -433,6 +453,32 @@ enum facet_status facet_xphmg_create_sized(const struct facet_xphmg_config *conf
 
     *out = NULL;
     return status == FACET_OK ? facet_machine_create(&facet_xphmg_ops, &own, out, err) : status;
+}
+
+enum facet_status facet_xphmg_configuration_check(const char *configuration,
+                                                  struct facet_error *err)
+{
+    struct facet_cap_config config;
+
+    return facet_cap_config_parse(configuration, &config, err);
+}
+
+size_t facet_xphmg_configuration_help(char *buf, size_t size)
+{
+    struct facet_strbuf text;
+    size_t length;
+
+    facet_strbuf_init(&text);
+    facet_cap_config_help(&text);
+    length = text.failed ? 0 : text.length;
+    if (size != 0) {
+        const size_t fits = length < size ? length : size - 1;
+
+        memcpy(buf, text.failed ? "" : text.text, fits);
+        buf[fits] = '\0';
+    }
+    facet_strbuf_free(&text);
+    return length;
 }
 
 enum facet_status

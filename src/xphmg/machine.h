@@ -8,6 +8,7 @@
 #include "xphmg/hart/block.h"
 #include "xphmg/hart/hart.h"
 #include "xphmg/tables.h"
+#include "xphmg/told.h"
 #include "xphmg/units/jobs.h"
 #include "xphmg/units/part.h"
 
@@ -74,6 +75,7 @@ struct facet_xphmg {
 
     /* The state. */
     struct facet_hart *harts;
+    struct facet_told *told; /* per hart; the harts know where */
     struct facet_xmem xmem;
     struct facet_jobs *jobs; /* NULL: jobs complete at once */
     struct facet_part part;  /* of the step that was left half-way */
@@ -89,6 +91,7 @@ struct facet_xphmg {
     uint32_t current;
     uint32_t turn_left; /* steps; not counted when there is one hart */
     bool idle;          /* everybody waits and no timer will fire */
+    bool running;       /* inside facet_xphmg_run; no state */
     struct facet_xphmg_console console;
     struct facet_xphmg_uart uart;
     struct facet_xphmg_framebuffer framebuffer; /* stride as written, 0 included */

@@ -36,20 +36,36 @@ static void visit_base(struct facet_hart *h, struct facet_state_io *io)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         facet_state_u64(io, words[i]);
     }
+    if (facet_hart_has_pmp(h)) {
+        facet_state_bytes(io, h->pmpcfg, sizeof h->pmpcfg);
+    }
+    facet_state_require(io, facet_hart_pmp_holds(h), "registers of PMP");
     facet_state_require(io, (h->pc & 1) == 0, "pc, expected an even address");
+    facet_state_require(io,
+                        !facet_xphmg_lacks(h->units.config, FACET_EXT_C) ||
+                            ((h->pc | h->mepc) & 2) == 0,
+                        "pc or mepc, expected a multiple of 4 without c");
     facet_state_u8(io, &h->priv);
-    facet_state_require(
-        io, h->priv == FACET_PRIV_U || h->priv == FACET_PRIV_M, "privilege, expected 0 or 3");
+    facet_state_require(io,
+                        (h->priv == FACET_PRIV_U && !h->units.config->hart.machine_only) ||
+                            h->priv == FACET_PRIV_M,
+                        "privilege, expected 0 or 3, a mode of the hart");
     facet_state_u8(io, &h->frm);
     facet_state_require(io, h->frm < 8, "frm, expected 0..7");
     facet_state_u8(io, &h->fflags);
     facet_state_require(io, h->fflags < 32, "fflags, expected 0..31");
     facet_state_u8(io, &h->fs);
-    facet_state_require(io, h->fs <= FACET_FS_DIRTY, "FS, expected 0..3");
+    facet_state_require(
+        io,
+        h->fs <= FACET_FS_DIRTY &&
+            (h->fs == FACET_FS_OFF || !facet_xphmg_lacks(h->units.config, FACET_EXT_F)),
+        "FS, expected 0..3, and 0 without f");
     facet_state_bool(io, &h->reserved);
     facet_state_bool(io, &h->waiting);
     facet_state_u8(io, &h->wait);
-    facet_state_require(io, h->wait <= FACET_WAIT_ROOM, "reason to wait, expected 0..4");
+    facet_state_require(io,
+                        h->wait <= (h->xmem != NULL ? FACET_WAIT_ROOM : FACET_WAIT_INTERRUPT),
+                        "reason to wait, expected 0..4, and 0 without vendor extensions");
     facet_state_u64(io, &h->wait_on);
     facet_state_require(io,
                         h->wait != FACET_WAIT_ROOM ||
@@ -172,6 +188,33 @@ static void visit_console(struct facet_xphmg_console *c, struct facet_state_io *
     }
 }
 
+enum { CHOICES = 3 + FACET_DEVICES + FACET_CONFIG_WORDS };
+
+static void list_choices(const struct facet_cap_config *config, uint64_t words[CHOICES])
+{
+    const struct facet_hart_choices *hart = &config->hart;
+
+    words[0] = hart->absent | (uint64_t)hart->bare << 32 | (uint64_t)hart->machine_only << 33 |
+               (uint64_t)hart->misaligned_traps << 34 | (uint64_t)hart->pmp << 40 |
+               (uint64_t)hart->pmp_entries << 48;
+    words[1] = hart->first_hart;
+    words[2] = config->alt_formats;
+    memcpy(words + 3, config->platform.device, sizeof config->platform.device);
+    memcpy(words + 3 + FACET_DEVICES, config->word, sizeof config->word);
+}
+
+/* No other machine continues in its place. */
+static void visit_choices(const struct facet_cap_config *config, struct facet_state_io *io)
+{
+    uint64_t own[CHOICES], words[CHOICES];
+
+    list_choices(config, own);
+    memcpy(words, own, sizeof words);
+    facet_state_tag(io, "choices");
+    facet_state_u64s(io, words, CHOICES);
+    facet_state_require(io, memcmp(words, own, sizeof own) == 0, "a different configuration");
+}
+
 static void visit(struct facet_xphmg *m, struct facet_state_io *io)
 {
     uint32_t harts = m->hart_count, quantum = m->quantum;
@@ -184,8 +227,10 @@ static void visit(struct facet_xphmg *m, struct facet_state_io *io)
     facet_state_require(io, quantum == m->quantum, "a different quantum");
     facet_state_u64(io, &steps_per_tick);
     facet_state_require(io, steps_per_tick == m->steps_per_tick, "a different speed of mtime");
+    visit_choices(&m->cap, io);
     for (uint32_t i = 0; i < m->hart_count; i++) {
         visit_hart(&m->harts[i], io);
+        facet_told_visit(&m->told[i], io);
         visit_fault(&m->last_trap[i], io);
     }
     facet_xmem_visit(&m->xmem, io);
@@ -208,11 +253,12 @@ static bool copy_arrays(struct facet_xphmg *copy, const struct facet_xphmg *m)
     copy->harts = malloc(m->hart_count * sizeof *copy->harts);
     copy->mtimecmp = malloc(m->hart_count * sizeof *copy->mtimecmp);
     copy->last_trap = malloc(m->hart_count * sizeof *copy->last_trap);
+    copy->told = calloc(m->hart_count, sizeof *copy->told);
     copy->console.bytes = NULL;
     copy->part.values = NULL;
     copy->jobs = m->jobs != NULL ? malloc(sizeof *copy->jobs) : NULL;
     if (copy->harts == NULL || copy->mtimecmp == NULL || copy->last_trap == NULL ||
-        (m->jobs != NULL && copy->jobs == NULL)) {
+        copy->told == NULL || (m->jobs != NULL && copy->jobs == NULL)) {
         return false;
     }
     if (m->jobs != NULL) {
@@ -236,6 +282,7 @@ static void free_arrays(struct facet_xphmg *m)
 static void load_copy(struct facet_xphmg *copy, struct facet_xphmg *m, struct facet_state_io *io)
 {
     struct facet_jobs *jobs = m->jobs;
+    struct facet_told *told = m->told;
 
     *copy = *m;
     facet_state_need(io, copy_arrays(copy, m));
@@ -246,17 +293,24 @@ static void load_copy(struct facet_xphmg *copy, struct facet_xphmg *m, struct fa
         free_arrays(copy);
         facet_part_drop(&copy->part);
         free(copy->jobs);
+        free(copy->told);
         return;
     }
     free_arrays(m);
     facet_part_drop(&m->part);
-    if (jobs != NULL) { /* the harts know where they are */
+    memcpy(told, copy->told, m->hart_count * sizeof *told); /* the harts know where it is */
+    free(copy->told);
+    copy->told = told;
+    if (jobs != NULL) { /* the same */
         *jobs = *copy->jobs;
         jobs->clock = &m->clock;
         free(copy->jobs);
         copy->jobs = jobs;
     }
     *m = *copy;
+    for (uint32_t i = 0; i < m->hart_count; i++) {
+        facet_hart_guard(&m->harts[i]);
+    }
     if (m->cache != NULL) {
         facet_xphmg_watch_htif(m);
     }

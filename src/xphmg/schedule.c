@@ -30,7 +30,7 @@ uint64_t facet_xphmg_mip(const struct facet_xphmg *m, uint64_t mtime, uint64_t h
     if ((m->msip >> hartid & 1) != 0) {
         mip |= UINT64_C(1) << FACET_IRQ_SOFTWARE;
     }
-    return mip;
+    return (mip & ~m->told[hartid].driven) | m->told[hartid].high;
 }
 
 void facet_xphmg_refresh(struct facet_xphmg *m, struct facet_hart *h)
@@ -40,13 +40,15 @@ void facet_xphmg_refresh(struct facet_xphmg *m, struct facet_hart *h)
 }
 
 /* Steps of the clock until the hart's timer interrupt becomes pending; UINT64_MAX when it already
- * is, never will be, or it is masked. */
+ * is, never will be, or it is masked, or does not matter because the host says when. */
 static uint64_t timer_distance(const struct facet_xphmg *m, const struct facet_hart *h)
 {
     uint64_t compare = m->mtimecmp[h->hartid];
     uint64_t ticks = compare - m->mtime_offset;
+    const struct facet_told *told = &m->told[h->hartid];
 
-    if ((h->mie >> FACET_IRQ_TIMER & 1) == 0 || facet_xphmg_mtime(m) >= compare ||
+    if (told->waits || (told->driven >> FACET_IRQ_TIMER & 1) != 0 ||
+        (h->mie >> FACET_IRQ_TIMER & 1) == 0 || facet_xphmg_mtime(m) >= compare ||
         ticks > UINT64_MAX / m->steps_per_tick) {
         return UINT64_MAX;
     }
@@ -62,9 +64,10 @@ static bool waits(struct facet_xphmg *m, struct facet_hart *h)
 {
     if (h->waiting) {
         facet_xphmg_refresh(m, h);
-        h->waiting = h->wait == FACET_WAIT_INTERRUPT
-                         ? (h->mip & h->mie) == 0
-                         : facet_hart_pending(h) < 0 && !facet_xmem_wait_over(h);
+        h->waiting =
+            !h->told->trap && (h->wait == FACET_WAIT_INTERRUPT
+                                   ? (h->mip & h->mie) == 0
+                                   : facet_hart_pending(h) < 0 && !facet_xmem_wait_over(h));
     }
     return h->waiting;
 }
@@ -341,9 +344,8 @@ static void drop_stale_blocks(struct facet_xphmg *m)
     }
 }
 
-void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
+static void run(struct facet_xphmg *m, uint64_t budget, struct facet_stop *stop)
 {
-    struct facet_xphmg *m = self;
     struct facet_port *port = m->port;
 
     if (m->htif.tohost != 0 && m->end == 0 && budget > 0 && !m->part.left) {
@@ -381,7 +383,8 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
             stop->core = m->current;
             return;
         }
-        if (m->cache == NULL || m->part.left || facet_port_listens(port)) {
+        if (m->cache == NULL || m->part.left || facet_port_listens(port) || h->told->trap ||
+            h->told->count != 0) {
             done = step(m, h);
         } else {
             done = run_blocks(m, h, step_limit(m, budget - stop->steps));
@@ -409,4 +412,13 @@ void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
     if (m->end != 0) {
         tell_end(m, stop);
     }
+}
+
+void facet_xphmg_run(void *self, uint64_t budget, struct facet_stop *stop)
+{
+    struct facet_xphmg *m = self;
+
+    m->running = true; /* the callbacks of devices must not look at the schedule */
+    run(m, budget, stop);
+    m->running = false;
 }

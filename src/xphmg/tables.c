@@ -11,16 +11,17 @@ struct power_on {
     struct facet_xmem xmem;
 };
 
-/* Whether the machine has the register: base ones always, vendor ones as their unit answers. XIREG
- * shows another register and is not listed. */
+/* Whether the machine has the register: base ones as the hart was configured, vendor ones as their
+ * unit answers. XIREG shows another register and is not listed. */
 static bool present(const void *machine, const struct facet_csr_row *row)
 {
     const struct power_on *state = machine;
     uint64_t value;
 
     return row->isa == FACET_ISA_XPHMG &&
-           (strcmp(row->file, "rv64.csr.tsv") == 0 ||
-            facet_units_csr(&state->units, &state->xmem, row->number, &value));
+           (facet_hart_csr_exists(state->units.config, row) ||
+            (strcmp(row->file, "rv64.csr.tsv") != 0 && !state->units.config->hart.bare &&
+             facet_units_csr(&state->units, &state->xmem, row->number, &value)));
 }
 
 #define X(n, abi)                                                                                  \

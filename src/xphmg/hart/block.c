@@ -231,7 +231,8 @@ run_part(facet_block_cache *cache, struct facet_hart *h, struct op *first, uint6
 enum facet_block_stop
 facet_block_run(facet_block_cache *cache, struct facet_hart *h, uint64_t budget)
 {
-    if ((h->units.rsv.svstate & FACET_SVSTATE_EN) != 0) { /* the lane loop is step.c's */
+    if ((h->units.rsv.svstate & FACET_SVSTATE_EN) != 0 || /* the lane loop is step.c's */
+        h->shut_span != 0) {                              /* and so is protected memory */
         return FACET_BLOCK_STEP;
     }
     if (h->code_written) {

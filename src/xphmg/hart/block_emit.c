@@ -27,10 +27,15 @@ static const uint8_t uses_of[K_SINGLE] = {
 #define ALU_RI(row, value) [K_##row] = READS_A | WRITES_D,
 #define ALU_R(row, value) [K_##row] = READS_A | WRITES_D,
 #include "xphmg/hart/alu.def"
-#define LOAD(row, size, value) [K_##row] = READS_A | WRITES_D, [K_WIDE_##row] = READS_A | WRITES_D,
-#define STORE(row, size) [K_##row] = READS_A | READS_B, [K_WIDE_##row] = READS_A | READS_B,
-#define LOAD_F(row, size) [K_##row] = READS_A, [K_WIDE_##row] = READS_A,
-#define STORE_F(row, size) [K_##row] = READS_A, [K_WIDE_##row] = READS_A,
+#define LOAD(row, size, value)                                                                     \
+    [K_##row] = READS_A | WRITES_D, [K_WIDE_##row] = READS_A | WRITES_D,                           \
+    [K_STRICT_##row] = READS_A | WRITES_D,
+#define STORE(row, size)                                                                           \
+    [K_##row] = READS_A | READS_B, [K_WIDE_##row] = READS_A | READS_B,                             \
+    [K_STRICT_##row] = READS_A | READS_B,
+#define LOAD_F(row, size) [K_##row] = READS_A, [K_WIDE_##row] = READS_A, [K_STRICT_##row] = READS_A,
+#define STORE_F(row, size)                                                                         \
+    [K_##row] = READS_A, [K_WIDE_##row] = READS_A, [K_STRICT_##row] = READS_A,
 #define BRANCH(row, condition) [K_##row] = READS_A | READS_B,
 #define BRANCH_Z(name, condition) [K_##name] = READS_A,
 #include "xphmg/hart/block_rows.def"
@@ -85,8 +90,8 @@ static void load_those(struct emitter *e, uint64_t registers)
 static bool is_store(unsigned kind)
 {
     static const bool stores[K_SINGLE] = {
-#define STORE(row, size) [K_##row] = true, [K_WIDE_##row] = true,
-#define STORE_F(row, size) [K_##row] = true, [K_WIDE_##row] = true,
+#define STORE(row, size) [K_##row] = true, [K_WIDE_##row] = true, [K_STRICT_##row] = true,
+#define STORE_F(row, size) [K_##row] = true, [K_WIDE_##row] = true, [K_STRICT_##row] = true,
 #include "xphmg/hart/block_rows.def"
     };
 

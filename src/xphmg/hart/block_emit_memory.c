@@ -5,44 +5,54 @@ struct recipe {
     enum { NOT_HERE, LOAD_X, STORE_X, LOAD_FLOAT, STORE_FLOAT } how;
     uint8_t size;  /* bytes in memory, or 8 and 4 for the host's operation of a load */
     uint32_t code; /* opcode */
+    uint8_t align; /* where misaligned accesses trap: bytes, else 0 */
 };
 
 static const struct recipe recipes[K_SINGLE] = {
-#define MEMORY(how, row, size, code)                                                               \
-    [K_##row] = {how, size, code}, [K_WIDE_##row] = {how, size, code}
-    MEMORY(LOAD_X, LB, 8, 0x0FBE),
-    MEMORY(LOAD_X, LH, 8, 0x0FBF),
-    MEMORY(LOAD_X, LW, 8, 0x63),
-    MEMORY(LOAD_X, LD, 8, 0x8B),
-    MEMORY(LOAD_X, LBU, 4, 0x0FB6),
-    MEMORY(LOAD_X, LHU, 4, 0x0FB7),
-    MEMORY(LOAD_X, LWU, 4, 0x8B),
-    MEMORY(STORE_X, SB, 1, 0x88),
-    MEMORY(STORE_X, SH, 2, 0x89),
-    MEMORY(STORE_X, SW, 4, 0x89),
-    MEMORY(STORE_X, SD, 8, 0x89),
-    MEMORY(LOAD_FLOAT, FLW, 4, 0xF30F10),
-    MEMORY(LOAD_FLOAT, FLD, 8, 0xF20F10),
-    MEMORY(STORE_FLOAT, FSW, 4, 0xF30F11),
-    MEMORY(STORE_FLOAT, FSD, 8, 0xF20F11),
+#define MEMORY(how, row, size, code, bytes)                                                        \
+    [K_##row] = {how, size, code, 0}, [K_WIDE_##row] = {how, size, code, 0},                       \
+    [K_STRICT_##row] = {how, size, code, bytes}
+    MEMORY(LOAD_X, LB, 8, 0x0FBE, 1),
+    MEMORY(LOAD_X, LH, 8, 0x0FBF, 2),
+    MEMORY(LOAD_X, LW, 8, 0x63, 4),
+    MEMORY(LOAD_X, LD, 8, 0x8B, 8),
+    MEMORY(LOAD_X, LBU, 4, 0x0FB6, 1),
+    MEMORY(LOAD_X, LHU, 4, 0x0FB7, 2),
+    MEMORY(LOAD_X, LWU, 4, 0x8B, 4),
+    MEMORY(STORE_X, SB, 1, 0x88, 1),
+    MEMORY(STORE_X, SH, 2, 0x89, 2),
+    MEMORY(STORE_X, SW, 4, 0x89, 4),
+    MEMORY(STORE_X, SD, 8, 0x89, 8),
+    MEMORY(LOAD_FLOAT, FLW, 4, 0xF30F10, 4),
+    MEMORY(LOAD_FLOAT, FLD, 8, 0xF20F10, 8),
+    MEMORY(STORE_FLOAT, FSW, 4, 0xF30F11, 4),
+    MEMORY(STORE_FLOAT, FSD, 8, 0xF20F11, 8),
 #undef MEMORY
 };
 
 static bool is_wide(unsigned kind)
 {
     static const bool wide[K_SINGLE] = {
-#define LOAD(row, size, value) [K_WIDE_##row] = true,
-#define STORE(row, size) [K_WIDE_##row] = true,
-#define LOAD_F(row, size) [K_WIDE_##row] = true,
-#define STORE_F(row, size) [K_WIDE_##row] = true,
+#define LOAD(row, size, value) [K_WIDE_##row] = true, [K_STRICT_##row] = true,
+#define STORE(row, size) [K_WIDE_##row] = true, [K_STRICT_##row] = true,
+#define LOAD_F(row, size) [K_WIDE_##row] = true, [K_STRICT_##row] = true,
+#define STORE_F(row, size) [K_WIDE_##row] = true, [K_STRICT_##row] = true,
 #include "xphmg/hart/block_rows.def"
     };
 
     return wide[kind];
 }
 
-/* RAX = the offset of the access in the RAM window; to the stub when it is outside. */
-static void emit_offset(struct emitter *e, unsigned i, struct stub *outside)
+/* Whether RAX is a multiple of `bytes`. */
+static void test_low_bits(struct emitter *e, unsigned bytes)
+{
+    facet_x86_byte(&e->x, 0xA8); /* test al */
+    facet_x86_byte(&e->x, bytes - 1u);
+}
+
+/* RAX = the offset of the access in the RAM window; to the stub when it is outside, or not aligned
+ * as it must be. */
+static void emit_offset(struct emitter *e, unsigned i, struct stub *outside, unsigned align)
 {
     const struct op *op = &e->t->ops[i];
     const uint64_t back = is_wide(e->t->kinds[i]) ? op->imm64 : (uint32_t)op->imm1;
@@ -60,6 +70,10 @@ static void emit_offset(struct emitter *e, unsigned i, struct stub *outside)
     }
     facet_x86_op(&e->x, 8, 0x3B, FACET_RAX, facet_x86_in(SPAN));
     jump_to(e, outside, FACET_IF_NOT_BELOW);
+    if (align > 1) {
+        test_low_bits(e, align);
+        jump_to(e, outside, FACET_IF_NOT_EQUAL);
+    }
 }
 
 static struct facet_x86_operand in_ram(void)
@@ -76,7 +90,7 @@ static void emit_load(struct emitter *e, unsigned i, const struct recipe *how)
     if (how->how == LOAD_FLOAT) {
         facet_block_check_floats(e, stub);
     }
-    emit_offset(e, i, stub);
+    emit_offset(e, i, stub, how->align);
     if (how->how == LOAD_X) {
         to = target(e, op->d1, FACET_RAX);
         facet_x86_op(&e->x, how->size, how->code, to, in_ram());
@@ -98,12 +112,11 @@ static void emit_store(struct emitter *e, unsigned i, const struct recipe *how)
     if (how->how == STORE_FLOAT) {
         facet_block_check_floats(e, stub);
     }
-    emit_offset(e, i, stub);
-    if (how->size > 1) { /* what is aligned crosses nothing */
+    emit_offset(e, i, stub, how->align);
+    if (how->size > 1 && how->align == 0) { /* what is aligned crosses nothing */
         line = add_stub(e, LINE, i);
         line->bytes = how->size;
-        facet_x86_byte(&e->x, 0xA8); /* test al */
-        facet_x86_byte(&e->x, how->size - 1u);
+        test_low_bits(e, how->size);
         jump_to(e, line, FACET_IF_NOT_EQUAL);
         line->back = e->x.used;
     }

@@ -143,6 +143,7 @@ COLD void facet_block_find_next(FACET_BLOCK_PARAMETERS)
 #include "xphmg/hart/block_rows.def"
 
 enum {
+#define LOAD(row, size, value) SIZE_##row = size,
 #define STORE(row, size) SIZE_##row = size,
 #define LOAD_F(row, size) SIZE_##row = size,
 #define STORE_F(row, size) SIZE_##row = size,
@@ -187,6 +188,13 @@ enum {
 #define DO_LOAD(row, n) LOAD_FROM(row, n, AT(A(n), n))
 #define DO_LOAD_A(row, n) LOAD_FROM(row, n, AT(acc, n))
 #define DO_LOAD_WIDE(row, n) LOAD_FROM(row, n, AT_WIDE(A(n)))
+/* RAM begins at a page: what is aligned there is aligned. */
+#define ALIGNED_AT(row) (AT_WIDE(A(1)) % SIZE_##row == 0)
+#define DO_LOAD_STRICT(row, n)                                                                     \
+    if (RARE(!ALIGNED_AT(row))) {                                                                  \
+        GO(leave_##n);                                                                             \
+    }                                                                                              \
+    DO_LOAD_WIDE(row, n)
 
 /* A store that neither crosses a page nor, so, a line. */
 #define STORE_TO(row, n, offset_, value)                                                           \
@@ -204,6 +212,11 @@ enum {
 #define DO_STORE_A(row, n) STORE_TO(row, n, AT(acc, n), B(n))
 #define DO_STORE_B(row, n) STORE_TO(row, n, AT(A(n), n), acc)
 #define DO_STORE_WIDE(row, n) STORE_TO(row, n, AT_WIDE(A(n)), B(n))
+#define DO_STORE_STRICT(row, n)                                                                    \
+    if (RARE(!ALIGNED_AT(row))) {                                                                  \
+        GO(leave_##n);                                                                             \
+    }                                                                                              \
+    DO_STORE_WIDE(row, n)
 
 #define BRANCH_IF(condition)                                                                       \
     if (condition) {                                                                               \
@@ -246,17 +259,27 @@ enum {
         STORE_TO(row, 1, offset_, h->f[o->b1]) NEXT();                                             \
     }
 
+/* An unaligned one leaves. */
+#define FLOAT_STRICT(row)                                                                          \
+    OPERATION(run_STRICT_##row)                                                                    \
+    {                                                                                              \
+        if (RARE(!ALIGNED_AT(row))) {                                                              \
+            GO(leave_1);                                                                           \
+        }                                                                                          \
+        GO(run_WIDE_##row);                                                                        \
+    }
+
 /* clang-format off */
 #define ALU_RR(row, value) ONE(row, RR, row) ONE(row##_A, RR_A, row) ONE(row##_B, RR_B, row)
 #define ALU_RI(row, value) ONE(row, RI, row) ONE(row##_A, RI_A, row)
 #define ALU_R(row, value) ONE(row, R, row) ONE(row##_A, R_A, row)
 #include "xphmg/hart/alu.def"
-#define LOAD(row, size, value)      ONE(row, LOAD, row) ONE(row##_A, LOAD_A, row) ONE(WIDE_##row, LOAD_WIDE, row)
-#define STORE(row, size)      ONE(row, STORE, row) ONE(row##_A, STORE_A, row) ONE(row##_B, STORE_B, row)      ONE(WIDE_##row, STORE_WIDE, row)
+#define LOAD(row, size, value)      ONE(row, LOAD, row) ONE(row##_A, LOAD_A, row) ONE(WIDE_##row, LOAD_WIDE, row) ONE(STRICT_##row, LOAD_STRICT, row)
+#define STORE(row, size)      ONE(row, STORE, row) ONE(row##_A, STORE_A, row) ONE(row##_B, STORE_B, row)      ONE(WIDE_##row, STORE_WIDE, row) ONE(STRICT_##row, STORE_STRICT, row)
 #define BRANCH(row, condition) ONE(row, BR, row) ONE(row##_A, BR_A, row) ONE(row##_B, BR_B, row)
 #define BRANCH_Z(row, condition) ONE(row, BZ, row) ONE(row##_A, BZ_A, row)
-#define LOAD_F(row, size)      FLOAT_LOAD(row, row, AT(A(1), 1)) FLOAT_LOAD(row, row##_A, AT(acc, 1))      FLOAT_LOAD(row, WIDE_##row, AT_WIDE(A(1)))
-#define STORE_F(row, size)      FLOAT_STORE(row, row, AT(A(1), 1)) FLOAT_STORE(row, row##_A, AT(acc, 1))      FLOAT_STORE(row, WIDE_##row, AT_WIDE(A(1)))
+#define LOAD_F(row, size)      FLOAT_LOAD(row, row, AT(A(1), 1)) FLOAT_LOAD(row, row##_A, AT(acc, 1))      FLOAT_LOAD(row, WIDE_##row, AT_WIDE(A(1))) FLOAT_STRICT(row)
+#define STORE_F(row, size)      FLOAT_STORE(row, row, AT(A(1), 1)) FLOAT_STORE(row, row##_A, AT(acc, 1))      FLOAT_STORE(row, WIDE_##row, AT_WIDE(A(1))) FLOAT_STRICT(row)
 #include "xphmg/hart/block_rows.def"
 #include "xphmg/hart/block_pairs.def"
 ONE(LI, LI, LI)
@@ -513,10 +536,10 @@ facet_block_code *const facet_block_codes[K_COUNT] = {
 #define ALU_RI(row, value) RUN(row) RUN(row##_A)
 #define ALU_R(row, value) RUN(row) RUN(row##_A)
 #include "xphmg/hart/alu.def"
-#define LOAD(row, size, value) RUN(row) RUN(row##_A) RUN(WIDE_##row)
-#define STORE(row, size) RUN(row) RUN(row##_A) RUN(row##_B) RUN(WIDE_##row)
-#define LOAD_F(row, size) RUN(row) RUN(row##_A) RUN(WIDE_##row)
-#define STORE_F(row, size) RUN(row) RUN(row##_A) RUN(WIDE_##row)
+#define LOAD(row, size, value) RUN(row) RUN(row##_A) RUN(WIDE_##row) RUN(STRICT_##row)
+#define STORE(row, size) RUN(row) RUN(row##_A) RUN(row##_B) RUN(WIDE_##row) RUN(STRICT_##row)
+#define LOAD_F(row, size) RUN(row) RUN(row##_A) RUN(WIDE_##row) RUN(STRICT_##row)
+#define STORE_F(row, size) RUN(row) RUN(row##_A) RUN(WIDE_##row) RUN(STRICT_##row)
 #define BRANCH(row, condition) RUN(row) RUN(row##_A) RUN(row##_B)
 #define BRANCH_Z(row, condition) RUN(row) RUN(row##_A)
 #include "xphmg/hart/block_rows.def"

@@ -81,6 +81,12 @@ enum kind {
 #define LOAD_F(row, size) K_WIDE_##row,
 #define STORE_F(row, size) K_WIDE_##row,
 #include "xphmg/hart/block_rows.def"
+/* The same where misaligned accesses trap. */
+#define LOAD(row, size, value) K_STRICT_##row,
+#define STORE(row, size) K_STRICT_##row,
+#define LOAD_F(row, size) K_STRICT_##row,
+#define STORE_F(row, size) K_STRICT_##row,
+#include "xphmg/hart/block_rows.def"
 #define HOST(row, real, value) K_HOST_##row,
 #define HOST_TEST(row, real, value) K_HOST_##row,
 #include "xphmg/hart/block_host.def"
@@ -174,6 +180,7 @@ struct trace {
     uint64_t pc;         /* of the instruction */
     uint64_t next_pc;    /* after it */
     uint64_t base;       /* of the RAM window */
+    bool strict;         /* misaligned accesses trap */
     uint64_t start;      /* pc of the block */
     bool apart;          /* one operation per instruction: no pairs, no accumulator */
     unsigned acc;        /* register that the accumulator mirrors, 0 for none */

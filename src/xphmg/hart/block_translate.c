@@ -31,25 +31,30 @@ enum form {
 static const struct {
     uint16_t kind;
     uint8_t form;
-    uint16_t wide; /* of loads and stores: the kind for an immediate of 64 bits */
+    /* Of loads and stores: the kinds for an immediate of 64 bits, the second one where misaligned
+     * accesses trap. */
+    uint16_t wide, strict;
 } rows[FACET_XPHMG_OP_COUNT + 1] = {
-#define ALU_RR(row, value) [FACET_XPHMG_##row] = {K_##row, FORM_RR, 0},
-#define ALU_RI(row, value) [FACET_XPHMG_##row] = {K_##row, FORM_RI, 0},
-#define ALU_R(row, value) [FACET_XPHMG_##row] = {K_##row, FORM_R, 0},
+#define ALU_RR(row, value) [FACET_XPHMG_##row] = {K_##row, FORM_RR, 0, 0},
+#define ALU_RI(row, value) [FACET_XPHMG_##row] = {K_##row, FORM_RI, 0, 0},
+#define ALU_R(row, value) [FACET_XPHMG_##row] = {K_##row, FORM_R, 0, 0},
 #include "xphmg/hart/alu.def"
-#define LOAD(row, size, value) [FACET_XPHMG_##row] = {K_##row, FORM_LOAD, K_WIDE_##row},
-#define STORE(row, size) [FACET_XPHMG_##row] = {K_##row, FORM_STORE, K_WIDE_##row},
-#define LOAD_F(row, size) [FACET_XPHMG_##row] = {K_##row, FORM_LOAD_F, K_WIDE_##row},
-#define STORE_F(row, size) [FACET_XPHMG_##row] = {K_##row, FORM_STORE_F, K_WIDE_##row},
-#define BRANCH(row, condition) [FACET_XPHMG_##row] = {K_##row, FORM_BRANCH, 0},
+#define LOAD(row, size, value)                                                                     \
+    [FACET_XPHMG_##row] = {K_##row, FORM_LOAD, K_WIDE_##row, K_STRICT_##row},
+#define STORE(row, size) [FACET_XPHMG_##row] = {K_##row, FORM_STORE, K_WIDE_##row, K_STRICT_##row},
+#define LOAD_F(row, size)                                                                          \
+    [FACET_XPHMG_##row] = {K_##row, FORM_LOAD_F, K_WIDE_##row, K_STRICT_##row},
+#define STORE_F(row, size)                                                                         \
+    [FACET_XPHMG_##row] = {K_##row, FORM_STORE_F, K_WIDE_##row, K_STRICT_##row},
+#define BRANCH(row, condition) [FACET_XPHMG_##row] = {K_##row, FORM_BRANCH, 0, 0},
 #include "xphmg/hart/block_rows.def"
-#define FP(row, dst, src, value) [FACET_XPHMG_##row] = {K_##row, FORM_FP_##dst, 0},
+#define FP(row, dst, src, value) [FACET_XPHMG_##row] = {K_##row, FORM_FP_##dst, 0, 0},
 #include "xphmg/hart/fp.def"
-    [FACET_XPHMG_LUI] = {K_LI, FORM_CONSTANT, 0},
-    [FACET_XPHMG_AUIPC] = {K_LI, FORM_CONSTANT, 0},
-    [FACET_XPHMG_JAL] = {K_GOTO, FORM_JAL, 0},
-    [FACET_XPHMG_JALR] = {K_JALR, FORM_JALR, 0},
-    [FACET_XPHMG_FENCE] = {K_GOTO, FORM_NOTHING, 0},
+    [FACET_XPHMG_LUI] = {K_LI, FORM_CONSTANT, 0, 0},
+    [FACET_XPHMG_AUIPC] = {K_LI, FORM_CONSTANT, 0, 0},
+    [FACET_XPHMG_JAL] = {K_GOTO, FORM_JAL, 0, 0},
+    [FACET_XPHMG_JALR] = {K_JALR, FORM_JALR, 0, 0},
+    [FACET_XPHMG_FENCE] = {K_GOTO, FORM_NOTHING, 0, 0},
 };
 
 /* Kinds by form name, for the pairs. */
@@ -221,8 +226,8 @@ static void add_constant(struct trace *t, unsigned rd, uint64_t value)
 static void add_memory(struct trace *t, const struct facet_insn *in, unsigned forms)
 {
     uint64_t back = t->base - (uint64_t)in->imm;
-    bool fits = back == (uint32_t)back;
-    unsigned wide = rows[in->row].wide;
+    bool fits = back == (uint32_t)back && !t->strict;
+    unsigned wide = t->strict ? rows[in->row].strict : rows[in->row].wide;
     struct op *op =
         fits ? add_operands(t, rows[in->row].kind, in, forms) : add_operands(t, wide, in, 0);
 
@@ -504,6 +509,15 @@ static void mark(facet_block_cache *cache, uint64_t offset)
     }
 }
 
+/* Without C, step.c does the jumps that may trap: to an address that is no multiple of four. */
+static bool may_trap(const struct facet_hart *h, const struct facet_insn *in)
+{
+    const unsigned form = rows[in->row].form;
+
+    return facet_xphmg_lacks(h->units.config, FACET_EXT_C) &&
+           (form == FORM_JALR || ((form == FORM_JAL || form == FORM_BRANCH) && (in->imm & 2) != 0));
+}
+
 static bool is_store(unsigned row)
 {
     return rows[row].form == FORM_STORE || rows[row].form == FORM_STORE_F;
@@ -516,6 +530,7 @@ void facet_block_decode(facet_block_cache *cache, const struct facet_hart *h, st
 
     t->pc = t->start;
     t->base = h->ram.base;
+    t->strict = h->units.config->hart.misaligned_traps;
     while (open && t->index < BLOCK_MAX) {
         struct facet_insn in;
         uint64_t word;
@@ -527,7 +542,8 @@ void facet_block_decode(facet_block_cache *cache, const struct facet_hart *h, st
         mark(cache, t->pc - h->ram.base);
         mark(cache, t->pc + 3 - h->ram.base);
         in = facet_hart_decode(h, (uint32_t)word);
-        if (form_of(&in) == NO_FORM || (is_store(in.row) && h->ram.store_span != h->ram.span)) {
+        if (form_of(&in) == NO_FORM || may_trap(h, &in) ||
+            (is_store(in.row) && h->ram.store_span != h->ram.span)) {
             break;
         }
         t->next_pc = t->pc + in.length;

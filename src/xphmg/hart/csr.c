@@ -1,6 +1,7 @@
 /* The csr* instructions, and the debugger's way to the same registers: who may, which register is
  * meant, and who is notified. What a register holds is csr_file.h's matter. */
 #include "xphmg/hart/csr_file.h"
+#include "xphmg/told.h"
 #include "xphmg/units/vendor.h"
 
 static struct facet_csr_ask
@@ -10,12 +11,53 @@ ask_for(const struct facet_hart *h, const struct facet_csr_row *row, unsigned nu
         h, &h->units, h->xmem, row, number == row->alias ? row->number : number};
 }
 
+/* Registers of the base hart that no feature of misa decides about. */
+static bool number_exists(const struct facet_cap_config *config, unsigned number)
+{
+    const struct facet_hart_choices *hart = &config->hart;
+
+    if (number >= 0x3A0 && number < 0x3F0) {
+        return hart->pmp != FACET_PMP_ABSENT;
+    }
+    if (number >= 0xC00 && number < 0xC20) {
+        return !facet_xphmg_lacks(config, number < 0xC03 ? FACET_EXT_ZICNTR : FACET_EXT_ZIHPM);
+    }
+    return true;
+}
+
+/* Whether the machine has the unit that a register belongs to. */
+static bool is_there(const struct facet_hart *h, const struct facet_csr_entry *e, unsigned number)
+{
+    const struct facet_cap_config *config = h->units.config;
+
+    return (e->base ? number_exists(config, number) : h->xmem != NULL) &&
+           (e->unit_bits == 0 || (config->word[e->unit] & e->unit_bits) != 0);
+}
+
+bool facet_hart_csr_exists(const struct facet_cap_config *config, const struct facet_csr_row *row)
+{
+    const struct facet_csr_entry *e = facet_hart_csr_entry_of(row);
+
+    return e->base && number_exists(config, row->number) &&
+           (e->unit_bits == 0 || (config->word[e->unit] & e->unit_bits) != 0);
+}
+
+/* What a write to a register of the base hart has beyond its row. */
+static void settle(struct facet_hart *h, unsigned number)
+{
+    if (number == FACET_CSR_MEPC && facet_xphmg_lacks(h->units.config, FACET_EXT_C)) {
+        h->mepc &= ~UINT64_C(3);
+    } else if (number == FACET_CSR_MSTATUS && facet_hart_has_pmp(h)) {
+        facet_hart_guard(h);
+    }
+}
+
 uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned number)
 {
     const struct facet_csr_row *row = facet_csr_at(FACET_ISA_XPHMG, number);
     uint64_t value = 0;
 
-    if (row != NULL && (facet_hart_csr_entry_of(row)->base || h->xmem != NULL)) {
+    if (row != NULL && is_there(h, facet_hart_csr_entry_of(row), number)) {
         struct facet_csr_ask ask = ask_for(h, row, number);
 
         (void)facet_hart_csr_read(&ask, &value);
@@ -44,11 +86,12 @@ enum facet_csr_op facet_insn_csr_op(const struct facet_insn *in)
     }
 }
 
-/* Whether the machine has the unit that a register belongs to. */
-static bool is_there(const struct facet_hart *h, const struct facet_csr_entry *e)
+/* What the instruction has read, where the host knows better; what it writes is not affected. */
+static void give_told(struct facet_hart *h, unsigned number, uint64_t *read)
 {
-    return e->base || (h->xmem != NULL &&
-                       (e->unit_bits == 0 || (h->units.config->word[e->unit] & e->unit_bits) != 0));
+    if (h->told != NULL && h->told->count != 0 && h->csr_index != NULL) {
+        (void)facet_told_csr(h->told, h->csr_index[number], read);
+    }
 }
 
 struct facet_trap facet_hart_csr_access(
@@ -58,14 +101,18 @@ struct facet_trap facet_hart_csr_access(
     const struct facet_csr_row *row =
         in->csr != FACET_INSN_NO_CSR ? &facet_csr_rows[in->csr] : NULL; /* found when decoded */
     const struct facet_csr_entry *e;
-    bool float_off = number <= FACET_CSR_FCSR && h->fs == FACET_FS_OFF;
+    bool float_off = number <= FACET_CSR_FCSR && h->fs == FACET_FS_OFF, there;
 
     if (row == NULL || ((number >> 8) & 3) > h->priv || (write && number >> 10 == 3) || float_off ||
         counter_closed(h, number)) {
         return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
     }
     e = &facet_csr_entries[in->csr];
-    if (e->one_word && is_there(h, e)) { /* nearly all; csr_file.c would do the same */
+    there = is_there(h, e, number);
+    if (e->base && !there) {
+        return facet_hart_trap_make(FACET_CAUSE_ILLEGAL, in->word);
+    }
+    if (e->one_word && there) { /* nearly all; csr_file.c would do the same */
         char *state = e->base ? (char *)h : (char *)&h->units;
         uint64_t *slot = (uint64_t *)(void *)(state + e->offset);
 
@@ -92,7 +139,11 @@ struct facet_trap facet_hart_csr_access(
         }
     }
     if (!write) {
+        give_told(h, number, old);
         return FACET_RETIRED;
+    }
+    if (e->base) {
+        settle(h, number);
     }
     if (facet_hart_listens(h)) {
         h->retired++; /* a counter is reported as the next instruction reads it: the value written
@@ -100,6 +151,7 @@ struct facet_trap facet_hart_csr_access(
         facet_hart_tell_csr(h, number, *old, facet_hart_csr_peek(h, number));
         h->retired--;
     }
+    give_told(h, number, old);
     return FACET_RETIRED;
 }
 
@@ -110,7 +162,7 @@ void facet_hart_csr_poke(struct facet_hart *h, unsigned number, uint64_t value)
     struct facet_port *port = h->port;
     struct facet_csr_ask ask;
 
-    if (row == NULL) {
+    if (row == NULL || !is_there(h, facet_hart_csr_entry_of(row), number)) {
         return;
     }
     if (!facet_hart_csr_entry_of(row)->base) {
@@ -123,6 +175,7 @@ void facet_hart_csr_poke(struct facet_hart *h, unsigned number, uint64_t value)
     h->retired--; /* a counter's write counts the writing instruction; here there is none */
     h->port = NULL;
     facet_hart_csr_write(h, &ask, 0, FACET_CSRRW, value);
+    settle(h, number);
     h->retired = retired;
     h->port = port;
 }

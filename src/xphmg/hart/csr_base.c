@@ -52,7 +52,10 @@ uint64_t facet_hart_csr_read_MSTATUS(const struct facet_csr_ask *ask)
 {
     const struct facet_hart *h = ask->hart;
 
-    return FACET_PUT(h->mstatus | ask->row->reset, MSTATUS_FS, h->fs) |
+    return FACET_PUT((h->mstatus | ask->row->reset) &
+                         facet_hart_csr_visible(h->units.config, ask->row),
+                     MSTATUS_FS,
+                     h->fs) |
            (h->fs == FACET_FS_DIRTY ? FACET_MSTATUS_SD : 0);
 }
 
@@ -61,6 +64,9 @@ void facet_hart_csr_write_MSTATUS(struct facet_hart *h, const struct facet_csr_s
     uint64_t value = facet_hart_csr_legal(h->units.config, set->row, h->mstatus, set->value);
 
     h->mstatus = FACET_PUT(value, MSTATUS_FS, 0);
+    if (h->units.config->hart.machine_only) {
+        h->mstatus |= FACET_MSTATUS_MPP;
+    }
     h->fs = (uint8_t)FACET_GET(value, MSTATUS_FS);
 }
 
@@ -105,6 +111,11 @@ void facet_hart_csr_write_MCOUNTINHIBIT(struct facet_hart *h, const struct facet
     set_counter(
         h, ir_held ? instructions : instructions + 1, &h->minstret_offset, &h->minstret_held);
     h->mcountinhibit = set->value & set->row->writable;
+}
+
+uint64_t facet_hart_csr_read_MHARTID(const struct facet_csr_ask *ask)
+{
+    return ask->hart->units.config->hart.first_hart + ask->hart->hartid;
 }
 
 uint64_t facet_hart_csr_read_TIME(const struct facet_csr_ask *ask)

@@ -71,6 +71,14 @@ enum {
     FACET_HART_REG_COUNT = FACET_HART_REG_GFX + 2 * 7 /* GFXPLN0 to GFXPLN5, GFXBORDERC */
 };
 
+/* Whose privilege PMP asks for, beside the hart's own. */
+enum facet_actor {
+    FACET_ACTOR_HART,
+    FACET_ACTOR_USER,    /* a job that was submitted with the effective privilege U */
+    FACET_ACTOR_MACHINE, /* the same with M */
+    FACET_ACTOR_HOST,    /* semihosting: nothing is forbidden */
+};
+
 /* What the platform does with an EBREAK between the two semihosting markers. */
 enum facet_host_answer {
     FACET_HOST_NOT_MINE, /* an ordinary breakpoint trap */
@@ -131,8 +139,11 @@ struct facet_hart {
 
     uint64_t mstatus; /* MIE, MPIE, MPP, MPRV, TW; FS, UXL and SD are made when it is read */
     uint64_t mcountinhibit;
-    /* Plain registers; mip is driven by the CLINT and the platform, pmpaddr has no effect. */
+    /* Plain registers; mip is driven by the CLINT and from outside. */
     FACET_STORE_HART;
+    uint64_t hartid; /* number among the machine's harts; mhartid may count from another */
+    uint64_t pmpaddr[FACET_PMP_MAX];
+    uint8_t pmpcfg[FACET_PMP_MAX]; /* all 0 unless FACET_PMP_WORKS */
 
     uint64_t retired;         /* instructions since reset: the machine's clock */
     uint64_t minstret_offset; /* minstret = retired + offset, unless inhibited */
@@ -152,8 +163,11 @@ struct facet_hart {
     struct facet_part *part; /* the machine's (part.h); NULL: no step is left half-way */
 
     facet_mem *mem;
-    struct facet_mem_window ram; /* nothing is inside it while `plain` */
-    bool plain;                  /* no fast ways: floating point and units as the contract has it */
+    struct facet_mem_window ram; /* nothing is inside it while `plain`, or closed by PMP */
+    /* Spans of the window while PMP keeps it closed (facet_hart_guard), else 0. */
+    uint64_t shut_span, shut_store_span;
+    uint8_t actor; /* enum facet_actor: on whose behalf memory is accessed */
+    bool plain;    /* no fast ways: floating point and units as the contract has it */
     /* The block cache's map of RAM lines (enum facet_line), or NULL; code_written asks it to drop
      * what it has (a store into a line with decoded code, FENCE.I). */
     const uint8_t *code_lines;
@@ -171,8 +185,9 @@ struct facet_hart {
     struct facet_insn *memo;
     /* Room for what one instruction of XPHMG_MTX computes; a hart with that unit needs it. */
     struct facet_mtx_results *mtx_results;
-    const uint64_t *mtime; /* of the CLINT; NULL: time reads `retired` */
-    facet_pool *pool;      /* for the rays of one RT job; NULL: no other threads. Not owned */
+    const uint64_t *mtime;   /* of the CLINT; NULL: time reads `retired` */
+    struct facet_told *told; /* by the host (told.h); NULL: nothing. Not owned */
+    facet_pool *pool;        /* for the rays of one RT job; NULL: no other threads. Not owned */
     /* Of the RT jobs before; NULL: rays are done one by one. Not owned. */
     struct facet_xphmg_rt_kept *rt_kept;
     struct facet_xphmg_rt_quick *rt_quick; /* NULL: no quick way for instructions. Not owned */
@@ -201,12 +216,43 @@ struct facet_trap facet_hart_perform(struct facet_hart *h, const struct facet_in
 /* What an AMO row stores, from the memory word and rs2 (only the low `size` bytes count). */
 uint64_t facet_hart_amo_result(unsigned row, uint64_t old, uint64_t b, unsigned size);
 
+/* A jump to an address off the alignment of instructions traps itself. */
+static inline struct facet_trap facet_hart_target(const struct facet_hart *h, uint64_t target)
+{
+    return (target & 2) != 0 && facet_xphmg_lacks(h->units.config, FACET_EXT_C)
+               ? facet_hart_trap_make(FACET_CAUSE_FETCH_MISALIGNED, target)
+               : FACET_RETIRED;
+}
+
 /* MRET: back to the mode and pc before the trap. */
 void facet_hart_return(struct facet_hart *h);
 /* Enters the trap handler. */
 void facet_hart_trap(struct facet_hart *h, uint64_t cause, uint64_t tval);
 /* Highest-priority pending and enabled interrupt, or -1. */
 int facet_hart_pending(const struct facet_hart *h);
+
+/* Physical memory protection (pmp.c, R-CAP-69). `access` is one of R, W and X. */
+enum { FACET_PMP_R = 1, FACET_PMP_W = 2, FACET_PMP_X = 4 };
+/* Privilege of loads and stores: that of MPP while MPRV asks for it. */
+enum facet_priv facet_hart_data_priv(const struct facet_hart *h);
+/* One access, which the first entry that has any of its bytes must have whole. */
+bool facet_hart_pmp_access(const struct facet_hart *h,
+                           uint64_t address,
+                           uint64_t size,
+                           unsigned access);
+/* How many bytes from `address` on are allowed, each by itself; `size` if all are. */
+uint64_t
+facet_hart_pmp_bytes(const struct facet_hart *h, uint64_t address, uint64_t size, unsigned access);
+/* After anything that may change what is allowed: RAM is open to the fast ways while all of it is,
+ * for loads, stores and fetches. */
+void facet_hart_guard(struct facet_hart *h);
+/* Whether the registers hold what writes can leave in them. */
+bool facet_hart_pmp_holds(const struct facet_hart *h);
+
+static inline bool facet_hart_has_pmp(const struct facet_hart *h)
+{
+    return h->units.config->hart.pmp == FACET_PMP_WORKS;
+}
 
 /* csr* instructions. `write` false: read only. Returns an illegal-instruction trap for a number
  * that does not exist, a privilege that is too low, or a write to a read-only number. */
@@ -215,6 +261,8 @@ struct facet_trap facet_hart_csr_access(
 uint64_t facet_hart_csr_peek(const struct facet_hart *h, unsigned csr);
 /* A debugger's write: as an instruction with every privilege, between two instructions. */
 void facet_hart_csr_poke(struct facet_hart *h, unsigned csr, uint64_t value);
+/* Whether a hart of this configuration has the register of the base ISA. */
+bool facet_hart_csr_exists(const struct facet_cap_config *config, const struct facet_csr_row *row);
 
 /* ---- the doors for architectural writes -------------------------------------------------------
  */

@@ -137,6 +137,29 @@ struct facet_insn facet_insn_decode(uint32_t word)
     return in;
 }
 
+bool facet_insn_exists(const struct facet_insn *in, const struct facet_cap_config *config)
+{
+    static const uint32_t needs[] = {
+        [FACET_XPHMG_EXT_RV64A] = FACET_EXT_A,
+        [FACET_XPHMG_EXT_RV64D] = FACET_EXT_D,
+        [FACET_XPHMG_EXT_RV64F] = FACET_EXT_F,
+        [FACET_XPHMG_EXT_RV64M] = FACET_EXT_M,
+        [FACET_XPHMG_EXT_ZBA] = FACET_EXT_ZBA,
+        [FACET_XPHMG_EXT_ZBB] = FACET_EXT_ZBB,
+        [FACET_XPHMG_EXT_ZBS] = FACET_EXT_ZBS,
+        [FACET_XPHMG_EXT_ZFH] = FACET_EXT_ZFH,
+        [FACET_XPHMG_EXT_ZIFENCEI] = FACET_EXT_ZIFENCEI,
+        [FACET_XPHMG_EXT_ZICSR] = 0,
+    };
+    const unsigned extension =
+        in->row < FACET_XPHMG_OP_COUNT ? facet_xphmg_extension[in->row] : FACET_XPHMG_EXT_RV64I;
+    uint32_t all = extension < sizeof needs / sizeof needs[0] ? needs[extension] : 0;
+
+    all |= in->length == 2 ? FACET_EXT_C : 0;
+    all |= in->row == FACET_XPHMG_FCVT_H_D || in->row == FACET_XPHMG_FCVT_D_H ? FACET_EXT_D : 0;
+    return !facet_xphmg_lacks(config, all);
+}
+
 int64_t facet_insn_field_at(const struct facet_insn *in, uint64_t key)
 {
     const struct facet_insn_row *row = &facet_isa_rows[FACET_ISA_XPHMG][in->row];

@@ -7,6 +7,7 @@
 
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
+#include "xphmg/config.h"
 
 struct facet_insn {
     uint16_t row;   /* enum facet_xphmg_op; FACET_XPHMG_OP_COUNT for an illegal word */
@@ -25,6 +26,9 @@ enum { FACET_INSN_NO_CSR = UINT16_MAX };
 
 /* Never fails: an illegal word gives row FACET_XPHMG_OP_COUNT. */
 struct facet_insn facet_insn_decode(uint32_t word);
+
+/* Whether the configuration has the extension that the instruction belongs to. */
+bool facet_insn_exists(const struct facet_insn *in, const struct facet_cap_config *config);
 
 /* The value of the operand or field with this facet_name_key(). */
 int64_t facet_insn_field_at(const struct facet_insn *in, uint64_t key);

@@ -22,29 +22,45 @@ static struct facet_trap illegal(const struct facet_insn *in)
 static struct facet_trap
 load(struct facet_hart *h, const struct facet_insn *in, unsigned size, bool sign)
 {
+    const uint64_t address = h->x[in->rs1] + (uint64_t)in->imm;
     uint64_t value;
-    struct facet_trap trap = facet_hart_load(h, h->x[in->rs1] + (uint64_t)in->imm, size, &value);
+    struct facet_trap trap = facet_hart_check(h, address, size, false);
 
+    if (!trap.taken) {
+        trap = facet_hart_load_data(h, address, size, &value);
+    }
     if (!trap.taken) {
         facet_hart_set_x(h, in->rd, sign ? (uint64_t)facet_bits_sign(value, 8 * size) : value);
     }
     return trap;
 }
 
+static struct facet_trap
+checked_store(struct facet_hart *h, uint64_t address, unsigned size, uint64_t value)
+{
+    struct facet_trap trap = facet_hart_check(h, address, size, true);
+
+    return trap.taken ? trap : facet_hart_store(h, address, size, value);
+}
+
 static struct facet_trap store(struct facet_hart *h, const struct facet_insn *in, unsigned size)
 {
-    return facet_hart_store(h, h->x[in->rs1] + (uint64_t)in->imm, size, h->x[in->rs2]);
+    return checked_store(h, h->x[in->rs1] + (uint64_t)in->imm, size, h->x[in->rs2]);
 }
 
 static struct facet_trap load_f(struct facet_hart *h, const struct facet_insn *in, unsigned size)
 {
+    const uint64_t address = h->x[in->rs1] + (uint64_t)in->imm;
     uint64_t value;
     struct facet_trap trap;
 
     if (h->fs == FACET_FS_OFF) {
         return illegal(in);
     }
-    trap = facet_hart_load(h, h->x[in->rs1] + (uint64_t)in->imm, size, &value);
+    trap = facet_hart_check(h, address, size, false);
+    if (!trap.taken) {
+        trap = facet_hart_load_data(h, address, size, &value);
+    }
     if (!trap.taken) {
         facet_hart_set_f(h, in->rd, value | ~facet_bits_mask(8 * size)); /* NaN-boxed */
     }
@@ -56,16 +72,35 @@ static struct facet_trap store_f(struct facet_hart *h, const struct facet_insn *
     if (h->fs == FACET_FS_OFF) {
         return illegal(in);
     }
-    return facet_hart_store(h, h->x[in->rs1] + (uint64_t)in->imm, size, h->f[in->rs2]);
+    return checked_store(h, h->x[in->rs1] + (uint64_t)in->imm, size, h->f[in->rs2]);
 }
 
 /* Sets the target of a jump; bit 0 is never set here (JALR clears it, offsets are even). */
+static struct facet_trap jump(struct facet_hart *h, uint64_t target)
+{
+    struct facet_trap trap = facet_hart_target(h, target);
+
+    if (!trap.taken) {
+        h->next_pc = target;
+    }
+    return trap;
+}
+
 static struct facet_trap branch(struct facet_hart *h, const struct facet_insn *in, bool taken)
 {
-    if (taken) {
-        h->next_pc = h->pc + (uint64_t)in->imm;
+    return taken ? jump(h, h->pc + (uint64_t)in->imm) : FACET_RETIRED;
+}
+
+/* A jump that keeps the return address. */
+static struct facet_trap call(struct facet_hart *h, unsigned rd, uint64_t target)
+{
+    const uint64_t back = h->next_pc;
+    struct facet_trap trap = jump(h, target);
+
+    if (!trap.taken) {
+        facet_hart_set_x(h, rd, back);
     }
-    return FACET_RETIRED;
+    return trap;
 }
 
 uint64_t facet_hart_amo_result(unsigned row, uint64_t old, uint64_t b, unsigned size)
@@ -111,7 +146,10 @@ static struct facet_trap atomic(struct facet_hart *h, const struct facet_insn *i
     if ((address & (size - 1)) != 0) {
         return facet_hart_trap_make(FACET_CAUSE_STORE_MISALIGNED, address);
     }
-    trap = facet_hart_load(h, address, size, &old);
+    trap = facet_hart_check(h, address, size, true); /* what can be written can be read */
+    if (!trap.taken) {
+        trap = facet_hart_load_data(h, address, size, &old);
+    }
     if (trap.taken) { /* an AMO reports the store side */
         return facet_hart_trap_make(FACET_CAUSE_STORE_FAULT, trap.tval);
     }
@@ -131,7 +169,10 @@ load_reserved(struct facet_hart *h, const struct facet_insn *in, unsigned size)
     if ((address & (size - 1)) != 0) {
         return facet_hart_trap_make(FACET_CAUSE_LOAD_MISALIGNED, address);
     }
-    trap = facet_hart_load(h, address, size, &value);
+    trap = facet_hart_check(h, address, size, false);
+    if (!trap.taken) {
+        trap = facet_hart_load_data(h, address, size, &value);
+    }
     if (!trap.taken) {
         h->reserved = true;
         h->reservation = address;
@@ -151,7 +192,7 @@ store_conditional(struct facet_hart *h, const struct facet_insn *in, unsigned si
     }
     h->reserved = false;
     if (success) {
-        struct facet_trap trap = facet_hart_store(h, address, size, h->x[in->rs2]);
+        struct facet_trap trap = checked_store(h, address, size, h->x[in->rs2]);
 
         if (trap.taken) {
             return trap;
@@ -190,7 +231,7 @@ static struct facet_trap wfi(struct facet_hart *h, const struct facet_insn *in)
         return illegal(in);
     }
     h->wait = FACET_WAIT_INTERRUPT;
-    h->waiting = (h->mie & h->mip) == 0;
+    h->waiting = (h->mie & h->mip) == 0 && (h->told == NULL || !h->told->waits);
     h->wait = FACET_WAIT_INTERRUPT;
     return FACET_RETIRED;
 }
@@ -265,15 +306,9 @@ struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_in
         facet_hart_set_x(h, in->rd, h->pc + (uint64_t)in->imm);
         return FACET_RETIRED;
     case FACET_XPHMG_JAL:
-        facet_hart_set_x(h, in->rd, h->next_pc);
-        return branch(h, in, true);
-    case FACET_XPHMG_JALR: {
-        uint64_t target = (x[in->rs1] + (uint64_t)in->imm) & ~UINT64_C(1);
-
-        facet_hart_set_x(h, in->rd, h->next_pc);
-        h->next_pc = target;
-        return FACET_RETIRED;
-    }
+        return call(h, in->rd, h->pc + (uint64_t)in->imm);
+    case FACET_XPHMG_JALR:
+        return call(h, in->rd, (x[in->rs1] + (uint64_t)in->imm) & ~UINT64_C(1));
     case FACET_XPHMG_BEQ:
         return branch(h, in, x[in->rs1] == x[in->rs2]);
     case FACET_XPHMG_BNE:
@@ -378,12 +413,23 @@ struct facet_trap facet_hart_execute(struct facet_hart *h, const struct facet_in
     return facet_vendor_execute(h, in);
 }
 
+/* What the configuration leaves out is an illegal word. */
+static struct facet_insn decode_present(const struct facet_hart *h, uint32_t word)
+{
+    struct facet_insn in = facet_insn_decode(word);
+
+    if (h->units.config->hart.absent != 0 && !facet_insn_exists(&in, h->units.config)) {
+        in.row = FACET_XPHMG_OP_COUNT;
+    }
+    return in;
+}
+
 struct facet_insn facet_hart_decode(const struct facet_hart *h, uint32_t word)
 {
     struct facet_insn *known;
 
     if (h->memo == NULL) {
-        return facet_insn_decode(word);
+        return decode_present(h, word);
     }
     if (facet_isa_length(FACET_ISA_XPHMG, (uint16_t)word) == 2) {
         word &= 0xFFFF;
@@ -391,9 +437,23 @@ struct facet_insn facet_hart_decode(const struct facet_hart *h, uint32_t word)
     FACET_FAST_WAY(HART_MEMO);
     known = &h->memo[(word * UINT32_C(0x9E3779B1)) >> (32 - FACET_MEMO_BITS)];
     if (known->word != word || known->length == 0) {
-        *known = facet_insn_decode(word);
+        *known = decode_present(h, word);
     }
     return *known;
+}
+
+/* Two bytes of an instruction. */
+static struct facet_trap fetch_parcel(const struct facet_hart *h, uint64_t address, uint64_t *value)
+{
+    struct facet_mem_result result;
+
+    if (facet_hart_has_pmp(h) && !facet_hart_pmp_access(h, address, 2, FACET_PMP_X)) {
+        return facet_hart_trap_make(FACET_CAUSE_FETCH_FAULT, address);
+    }
+    result = facet_mem_read(h->mem, address, 2, value);
+    return result.fault != FACET_MEM_OK
+               ? facet_hart_trap_make(FACET_CAUSE_FETCH_FAULT, result.address)
+               : FACET_RETIRED;
 }
 
 /* The word at pc: two bytes first, so that a compressed instruction at the end of memory is fine.
@@ -403,16 +463,16 @@ static struct facet_trap fetch(struct facet_hart *h, struct facet_insn *in)
     uint64_t word;
 
     if (!facet_window_load(&h->ram, h->pc, 4, &word)) {
-        struct facet_mem_result low = facet_mem_read(h->mem, h->pc, 2, &word);
+        struct facet_trap trap = fetch_parcel(h, h->pc, &word);
 
-        if (low.fault == FACET_MEM_OK && facet_isa_length(FACET_ISA_XPHMG, (uint16_t)word) == 4) {
+        if (!trap.taken && facet_isa_length(FACET_ISA_XPHMG, (uint16_t)word) == 4) {
             uint64_t high = 0;
 
-            low = facet_mem_read(h->mem, h->pc + 2, 2, &high);
+            trap = fetch_parcel(h, h->pc + 2, &high);
             word |= high << 16;
         }
-        if (low.fault != FACET_MEM_OK) {
-            return facet_hart_trap_make(FACET_CAUSE_FETCH_FAULT, low.address);
+        if (trap.taken) {
+            return trap;
         }
     }
     *in = facet_hart_decode(h, (uint32_t)word);
@@ -545,6 +605,15 @@ static struct facet_trap execute_told(struct facet_hart *h, const struct facet_i
     return e.trap;
 }
 
+/* The trap that the host has told: an interrupt or an exception before the instruction at pc. */
+static struct facet_trap take_told(struct facet_hart *h)
+{
+    h->told->trap = false;
+    h->waiting = false;
+    facet_hart_trap(h, h->told->cause, h->told->value);
+    return (struct facet_trap){true, (uint8_t)h->told->cause, h->told->value};
+}
+
 struct facet_trap facet_hart_step(struct facet_hart *h)
 {
     bool resumed = facet_part_begin(h->part);
@@ -553,6 +622,9 @@ struct facet_trap facet_hart_step(struct facet_hart *h)
     struct facet_trap trap = FACET_RETIRED;
 
     h->stalled = false;
+    if (!resumed && h->told != NULL && h->told->trap) {
+        return take_told(h);
+    }
     if (interrupt >= 0) {
         h->waiting = false;
         facet_hart_trap(h, UINT64_C(1) << 63 | (uint64_t)interrupt, 0);

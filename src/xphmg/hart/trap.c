@@ -1,5 +1,6 @@
 /* Trap entry and return, interrupts, reset (RISC-V privileged manual, M and U mode). */
 #include "xphmg/hart/hart.h"
+#include "xphmg/told.h"
 #include "xphmg/units/lanes.h"
 
 #include <string.h>
@@ -16,11 +17,14 @@ void facet_hart_reset(struct facet_hart *h, uint64_t pc)
     fresh.hartid = h->hartid;
     fresh.mem = h->mem;
     fresh.ram = h->ram;
+    fresh.ram.span += h->shut_span; /* PMP is off */
+    fresh.ram.store_span += h->shut_store_span;
     fresh.plain = h->plain;
     fresh.port = h->port;
     fresh.csr_index = h->csr_index;
     fresh.host = h->host;
     fresh.mtime = h->mtime;
+    fresh.told = h->told;
     fresh.pool = h->pool;
     fresh.rt_kept = h->rt_kept;
     fresh.rt_quick = h->rt_quick;
@@ -29,6 +33,9 @@ void facet_hart_reset(struct facet_hart *h, uint64_t pc)
     fresh.mtx_results = h->mtx_results;
     fresh.code_lines = h->code_lines;
     fresh.code_written = true;
+    if (fresh.units.config->hart.machine_only) {
+        fresh.mstatus = FACET_PUT(0, MSTATUS_MPP, FACET_PRIV_M);
+    }
     *h = fresh;
 }
 
@@ -93,6 +100,9 @@ void facet_hart_trap(struct facet_hart *h, uint64_t cause, uint64_t tval)
     h->reserved = false;
     rsv_changes(h, facet_rsv_trap_entry);
     h->pc = base + (interrupt && (h->mtvec & 1) != 0 ? 4 * (cause & 0x3F) : 0);
+    if (facet_hart_has_pmp(h)) {
+        facet_hart_guard(h);
+    }
     for (size_t i = 0; i < TOUCHED && facet_hart_listens(h); i++) {
         facet_hart_tell_csr(h, touched[i], old[i], facet_hart_csr_peek(h, touched[i]));
     }
@@ -113,12 +123,18 @@ void facet_hart_return(struct facet_hart *h)
     facet_hart_set_priv(h, (enum facet_priv)mpp);
     h->mstatus &= ~(uint64_t)(FACET_MSTATUS_MIE | FACET_MSTATUS_MPP);
     h->mstatus |= mie | FACET_MSTATUS_MPIE;
+    if (h->units.config->hart.machine_only) {
+        h->mstatus |= FACET_MSTATUS_MPP;
+    }
     if (mpp != FACET_PRIV_M) {
         h->mstatus &= ~(uint64_t)FACET_MSTATUS_MPRV;
     }
     h->reserved = false;
     h->next_pc = h->mepc;
     rsv_changes(h, facet_rsv_trap_return);
+    if (facet_hart_has_pmp(h)) {
+        facet_hart_guard(h);
+    }
     if (facet_hart_listens(h)) {
         facet_hart_tell_csr(h, FACET_CSR_MSTATUS, old, facet_hart_csr_peek(h, FACET_CSR_MSTATUS));
     }
@@ -129,7 +145,8 @@ int facet_hart_pending(const struct facet_hart *h)
     static const uint8_t order[] = {FACET_IRQ_EXTERNAL, FACET_IRQ_SOFTWARE, FACET_IRQ_TIMER};
     uint64_t ready = h->mip & h->mie;
 
-    if (ready == 0 || (h->priv == FACET_PRIV_M && (h->mstatus & FACET_MSTATUS_MIE) == 0)) {
+    if (ready == 0 || (h->told != NULL && h->told->waits) ||
+        (h->priv == FACET_PRIV_M && (h->mstatus & FACET_MSTATUS_MIE) == 0)) {
         return -1;
     }
     for (size_t i = 0; i < sizeof order; i++) {

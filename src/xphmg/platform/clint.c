@@ -1,5 +1,5 @@
-/* The core-local interruptor and the finisher, at the addresses and with the registers of QEMU's
- * `virt` machine: msip at 4 * hart, mtimecmp at 0x4000 + 8 * hart, mtime at 0xBFF8. Words and
+/* The core-local interruptor and the finisher, with the registers of QEMU's `virt` machine, and
+ * where each device is: msip at 4 * hart, mtimecmp at 0x4000 + 8 * hart, mtime at 0xBFF8. Words and
  * doublewords; harts that do not exist read 0. */
 #include "xphmg/machine.h"
 
@@ -93,23 +93,31 @@ static bool finisher_write(void *context, uint64_t offset, unsigned size, uint64
 
 enum facet_status facet_xphmg_add_devices(struct facet_xphmg *m, struct facet_error *err)
 {
-    struct facet_mem_device clint = {facet_xphmg_clint_read, facet_xphmg_clint_write, m};
-    struct facet_mem_device uart = {facet_xphmg_uart_read, facet_xphmg_uart_write, m};
-    struct facet_mem_device finisher = {finisher_read, finisher_write, m};
-    struct facet_mem_device framebuffer = {
-        facet_xphmg_framebuffer_read, facet_xphmg_framebuffer_write, m};
-    enum facet_status status =
-        facet_mem_add_device(m->mem, "finisher", 0x100000, 0x1000, &finisher, err);
+    const struct {
+        const char *name;
+        uint64_t bytes;
+        struct facet_mem_device device;
+    } devices[FACET_DEVICES] = {
+        [FACET_DEVICE_FINISHER] = {"finisher", 0x1000, {finisher_read, finisher_write, m}},
+        [FACET_DEVICE_CLINT] = {"clint",
+                                CLINT_BYTES,
+                                {facet_xphmg_clint_read, facet_xphmg_clint_write, m}},
+        [FACET_DEVICE_UART] = {"uart", 0x100, {facet_xphmg_uart_read, facet_xphmg_uart_write, m}},
+        [FACET_DEVICE_FRAMEBUFFER] = {"framebuffer",
+                                      0x1000,
+                                      {facet_xphmg_framebuffer_read,
+                                       facet_xphmg_framebuffer_write,
+                                       m}},
+    };
+    enum facet_status status = FACET_OK;
 
-    if (status == FACET_OK) {
-        status = facet_mem_add_device(m->mem, "clint", 0x2000000, CLINT_BYTES, &clint, err);
-    }
-    if (status == FACET_OK) {
-        status = facet_mem_add_device(m->mem, "uart", 0x10000000, 0x100, &uart, err);
-    }
-    if (status == FACET_OK) {
-        status = facet_mem_add_device(
-            m->mem, "framebuffer", FACET_XPHMG_FRAME_BASE, 0x1000, &framebuffer, err);
+    for (unsigned i = 0; i < FACET_DEVICES && status == FACET_OK; i++) {
+        const uint64_t base = m->cap.platform.device[i];
+
+        if (base != FACET_NOWHERE) {
+            status = facet_mem_add_device(
+                m->mem, devices[i].name, base, devices[i].bytes, &devices[i].device, err);
+        }
     }
     return status;
 }

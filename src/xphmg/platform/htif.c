@@ -94,6 +94,7 @@ static void command(struct facet_xphmg *m, uint32_t core, uint64_t word)
     if (device == 0 && what == 0) {
         if ((payload & 1) != 0) {
             facet_xphmg_end(m, core, payload >> 1);
+            m->end_address = m->htif.tohost;
         } else {
             system_call(m, payload);
         }

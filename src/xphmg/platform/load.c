@@ -37,6 +37,7 @@ static enum facet_status
 check(const struct facet_xphmg *m, const struct facet_object *object, struct facet_error *err)
 {
     const struct facet_mem_region *ram = facet_mem_region_named(m->mem, "ram");
+    const uint64_t align = facet_xphmg_lacks(&m->cap, FACET_EXT_C) ? 4 : 2;
 
     if (object->isa != FACET_ISA_XPHMG) {
         return facet_fail(err, FACET_ERR_INPUT, 0, "not a RISC-V program");
@@ -73,12 +74,13 @@ check(const struct facet_xphmg *m, const struct facet_object *object, struct fac
                               s->physical);
         }
     }
-    if (!in_ram(m, object->entry, 2) || (object->entry & 1) != 0) {
+    if (!in_ram(m, object->entry, 2) || (object->entry & (align - 1)) != 0) {
         return facet_fail(err,
                           FACET_ERR_INPUT,
                           object->entry,
-                          "entry point 0x%" PRIx64 " is not an even address in RAM",
-                          object->entry);
+                          "entry point 0x%" PRIx64 " is not %s address in RAM",
+                          object->entry,
+                          align == 2 ? "an even" : "a four-byte aligned");
     }
     return FACET_OK;
 }
@@ -139,7 +141,7 @@ facet_xphmg_load_elf(facet_machine *machine, const void *data, size_t size, stru
             zero(m, s->physical + s->file_size, s->memory_size - s->file_size);
         }
         facet_xphmg_ops.memory_written(m, 0, 0, UINT64_MAX);
-        m->entry = object->entry;
+        m->entry = m->cap.hart.resets_there ? m->cap.hart.reset_pc : object->entry;
         m->htif.tohost = symbol(m, object, "tohost");
         m->htif.fromhost = symbol(m, object, "fromhost");
         facet_machine_reset(machine);

@@ -548,7 +548,9 @@ enum facet_host_answer facet_xphmg_semihost(void *context, struct facet_hart *h)
     if (facet_part_resume(h, FACET_PART_HOST) == NULL && !is_call(h)) {
         return FACET_HOST_NOT_MINE;
     }
+    h->actor = FACET_ACTOR_HOST; /* PMP does not stop a debugger */
     answer = call(m, h, &wait);
+    h->actor = FACET_ACTOR_HART;
     if (wait || facet_part_left(h)) {
         return FACET_HOST_WAIT;
     }

@@ -76,10 +76,13 @@ write_half(struct facet_hart *h, unsigned bank, unsigned low_bit, uint64_t value
 
 static struct facet_trap branch(struct facet_hart *h, const struct facet_insn *in, bool taken)
 {
-    if (taken) {
+    struct facet_trap trap =
+        taken ? facet_hart_target(h, h->pc + (uint64_t)in->imm) : FACET_RETIRED;
+
+    if (taken && !trap.taken) {
         h->next_pc = h->pc + (uint64_t)in->imm;
     }
-    return FACET_RETIRED;
+    return trap;
 }
 
 /* Rows without a bank. false: the row has one. */

@@ -159,7 +159,10 @@ static struct facet_trap fetch(struct loop *l)
         if (!facet_lanes_active(&l->lanes, i)) {
             continue;
         }
-        trap = facet_hart_load(l->h, address(l, i), l->shape->size, &l->result[i]);
+        trap = facet_hart_check(l->h, address(l, i), l->shape->size, false);
+        if (!trap.taken) {
+            trap = facet_hart_load_data(l->h, address(l, i), l->shape->size, &l->result[i]);
+        }
         if (trap.taken) {
             return facet_lanes_fault(l->h, &l->lanes, i, trap);
         }
@@ -231,7 +234,10 @@ static struct facet_trap probe(struct loop *l)
         }
         trap = l->shape->kind == ATOMIC && (address(l, i) & (size - 1)) != 0
                    ? facet_hart_trap_make(FACET_CAUSE_STORE_MISALIGNED, address(l, i))
-                   : facet_hart_probe(l->h, address(l, i), size, true);
+                   : facet_hart_check(l->h, address(l, i), size, true);
+        if (!trap.taken) {
+            trap = facet_hart_probe(l->h, address(l, i), size, true);
+        }
         if (trap.taken) {
             return facet_lanes_fault(l->h, &l->lanes, i, trap);
         }
@@ -249,7 +255,7 @@ static struct facet_trap touch_memory(struct loop *l, unsigned lane)
     if (l->shape->kind == STORE) {
         return facet_hart_store(l->h, at, size, l->b[lane]);
     }
-    trap = facet_hart_load(l->h, at, size, &old);
+    trap = facet_hart_load_data(l->h, at, size, &old);
     if (trap.taken) { /* an AMO reports the store side */
         return facet_hart_trap_make(FACET_CAUSE_STORE_FAULT, trap.tval);
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum {
-    GRAIN = 64,       /* rays of a chunk: a hundredth of a millisecond */
+    GRAIN = 256,      /* rays of a chunk: some hundredths of a millisecond */
     ROOM = 4 * GRAIN, /* rays of a batch, for every thread */
 };
 

@@ -146,6 +146,7 @@ void facet_jobs_add(
     memset(job->descriptor, 0, sizeof job->descriptor);
     memcpy(job->descriptor, descriptor, size);
     job->units = h->units;
+    job->actor = facet_hart_data_priv(h) == FACET_PRIV_U ? FACET_ACTOR_USER : FACET_ACTOR_MACHINE;
     if (queue == FACET_QUEUE_RT) {
         h->units.rt.stat |= FACET_RTSTAT_BUSY;
     }
@@ -320,6 +321,15 @@ static void remove_first(struct facet_jobs *jobs, unsigned queue)
     memmove(first, first + 1, jobs->count[queue - 1] * sizeof *first);
 }
 
+/* Memory is protected as from whoever submitted the job. */
+static void act_as(struct facet_hart *h, uint8_t actor)
+{
+    h->actor = actor;
+    if (facet_hart_has_pmp(h)) {
+        facet_hart_guard(h);
+    }
+}
+
 static void run(void *context)
 {
     struct completion *c = context;
@@ -328,7 +338,9 @@ static void run(void *context)
 
     h->units = c->job->units;
     carry_status(&h->units, &now);
+    act_as(h, c->job->actor);
     c->error = perform(h, c->queue, c->job->descriptor);
+    act_as(h, FACET_ACTOR_HART);
     carry_status(&now, &h->units);
     h->units = now;
     if (facet_part_left(h)) {
@@ -420,6 +432,12 @@ static void visit_queue(struct facet_jobs *jobs,
             job->units.config = config;
         }
         facet_units_visit(&job->units, io);
+        if (config->hart.pmp == FACET_PMP_WORKS) {
+            facet_state_u8(io, &job->actor);
+            facet_state_require(io,
+                                job->actor == FACET_ACTOR_USER || job->actor == FACET_ACTOR_MACHINE,
+                                "privilege of a job, expected 1 or 2");
+        }
         before = job->due;
     }
 }

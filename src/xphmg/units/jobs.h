@@ -42,6 +42,7 @@ struct facet_job {
     uint64_t due;     /* on the machine's clock */
     uint8_t descriptor[FACET_JOB_BYTES];
     struct facet_units units; /* at submission */
+    uint8_t actor;            /* the same: FACET_ACTOR_USER or FACET_ACTOR_MACHINE (R-CAP-70) */
 };
 
 struct facet_jobs {

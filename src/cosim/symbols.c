@@ -1,0 +1,131 @@
+/* See symbols.h. */
+#include "cosim/symbols.h"
+
+#include "object/elf.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+void facet_symbols_free(struct facet_symbols *symbols)
+{
+    facet_object_free(symbols->object);
+    free(symbols->order);
+    *symbols = (struct facet_symbols){0};
+}
+
+static bool names_code(const struct facet_object *object, const struct facet_object_symbol *symbol)
+{
+    return symbol->section >= 0 && (size_t)symbol->section < object->section_count &&
+           (object->sections[symbol->section].flags & FACET_SECTION_EXEC) != 0 &&
+           (symbol->type == FACET_SYMBOL_NOTYPE || symbol->type == FACET_SYMBOL_FUNC) &&
+           symbol->name[0] != '\0' && symbol->name[0] != '$' && symbol->name[0] != '.';
+}
+
+/* Insertion by halves would be quadratic in moves; a heap is enough and needs no context. */
+static bool is_before(const struct facet_object *object, uint32_t a, uint32_t b)
+{
+    uint64_t left = object->symbols[a].value, right = object->symbols[b].value;
+
+    return left != right ? left < right : a < b;
+}
+
+static void sift(const struct facet_object *object, uint32_t *order, size_t at, size_t count)
+{
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        uint32_t top = order[at];
+
+        child += child + 1 < count && is_before(object, order[child], order[child + 1]);
+        if (!is_before(object, top, order[child])) {
+            break;
+        }
+        order[at] = order[child];
+        order[child] = top;
+    }
+}
+
+static void sort(const struct facet_object *object, uint32_t *order, size_t count)
+{
+    for (size_t i = count / 2; i-- > 0;) {
+        sift(object, order, i, count);
+    }
+    for (size_t end = count; end > 1;) {
+        uint32_t top = order[0];
+
+        order[0] = order[--end];
+        order[end] = top;
+        sift(object, order, 0, end);
+    }
+}
+
+enum facet_status facet_symbols_read(struct facet_symbols *symbols,
+                                     const void *elf,
+                                     size_t size,
+                                     struct facet_error *err)
+{
+    struct facet_symbols fresh = {0};
+    enum facet_status status = facet_elf_read(elf, size, &fresh.object, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    status = facet_lines_read(fresh.object, &fresh.lines, err);
+    if (status == FACET_ERR_MEMORY) { /* names are there without lines, too */
+        facet_symbols_free(&fresh);
+        return status;
+    }
+    fresh.order = malloc((fresh.object->symbol_count + 1) * sizeof *fresh.order);
+    if (fresh.order == NULL) {
+        facet_symbols_free(&fresh);
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for symbols");
+    }
+    for (size_t i = 0; i < fresh.object->symbol_count; i++) {
+        if (names_code(fresh.object, &fresh.object->symbols[i])) {
+            fresh.order[fresh.count++] = (uint32_t)i;
+        }
+    }
+    sort(fresh.object, fresh.order, fresh.count);
+    facet_symbols_free(symbols);
+    *symbols = fresh;
+    return FACET_OK;
+}
+
+static void
+print_name(const struct facet_symbols *symbols, uint64_t address, struct facet_strbuf *out)
+{
+    const struct facet_object_symbol *symbol;
+    size_t low = 0, high = symbols->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (symbols->object->symbols[symbols->order[middle]].value <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == 0) {
+        return;
+    }
+    symbol = &symbols->object->symbols[symbols->order[low - 1]];
+    if (address - symbol->value >= symbols->object->sections[symbol->section].size) {
+        return;
+    }
+    if (address == symbol->value) {
+        facet_strbuf_printf(out, " <%s>", symbol->name);
+    } else {
+        facet_strbuf_printf(out, " <%s+0x%" PRIx64 ">", symbol->name, address - symbol->value);
+    }
+}
+
+void facet_symbols_print(const struct facet_symbols *symbols,
+                         uint64_t address,
+                         struct facet_strbuf *out)
+{
+    const struct facet_line_row *row = facet_lines_find(&symbols->lines, address);
+
+    print_name(symbols, address, out);
+    if (row != NULL) {
+        facet_strbuf_printf(out, " %s:%" PRIu32, row->file, row->line);
+    }
+}
