@@ -79,6 +79,12 @@ static int run_vectors(const struct cli_args *args,
         struct facet_doc_gfx12_vector_result result;
         facet_doc_gfx12_vector_run(&vectors->cases[i], profile, &result);
         failed += !result.pass;
+        if (facet_doc_gfx12_vector_doubtful(&vectors->cases[i], profile)) {
+            (void)cli_bad(args,
+                          "%s: bit 52 of the descriptor (sort_triangles_first) is 0: the recorded "
+                          "card is said to answer nothing then (R-G12-118)",
+                          vectors->cases[i].name);
+        }
         if (args->json) {
             (void)json_array_append_new(list, case_json(&vectors->cases[i], &result));
         } else {

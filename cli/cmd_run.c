@@ -2,9 +2,12 @@
 #include "command/output.h"
 #include "command/stop.h"
 #include "command/streams.h"
+#include "session/cover.h"
 #include "session/guest_files.h"
 #include "session/lint.h"
 #include "session/picture.h"
+#include "session/run_output.h"
+#include "session/state_dump.h"
 #include "session/steps.h"
 #include "session/trace.h"
 #include "session/work_list.h"
@@ -41,6 +44,8 @@ struct session {
     struct facet_object *program;
     struct session_trace trace;
     struct session_lint lint;
+    struct session_cover cover;
+    struct session_run_outputs outputs;
     bool input_ended;
     uint64_t max_steps;
     double max_seconds;
@@ -309,52 +314,6 @@ static void print_stop(const struct session *s)
     }
 }
 
-/* x, f, pc and privilege four in a line; predicates, matrices and CSRs that are not zero. */
-static void dump_core(const facet_machine *machine, uint32_t core)
-{
-    const struct facet_core_desc *desc = facet_machine_core(machine, core);
-    struct facet_value value;
-
-    fprintf(stderr, "%s\n", desc->name);
-    for (uint32_t i = 0; i < desc->reg_count; i++) {
-        const struct facet_reg_desc *reg = &desc->regs[i];
-
-        (void)facet_machine_reg_read(machine, core, i, &value, NULL);
-        if (i <= desc->pc + 1) {
-            fprintf(stderr,
-                    "  %-4s %-4s 0x%016" PRIx64 "%s",
-                    reg->name,
-                    reg->alias != NULL ? reg->alias : "",
-                    value.lo,
-                    i % 4 == 3 || i == desc->pc + 1 ? "\n" : "");
-        } else if (value.lo != 0) {
-            fprintf(stderr, "  %-20s 0x%016" PRIx64 "\n", reg->name, value.lo);
-        }
-    }
-    for (uint32_t i = 0; i < desc->csr_count; i++) {
-        if (facet_machine_csr_read(machine, core, i, &value, NULL) == FACET_OK && value.lo != 0) {
-            fprintf(stderr, "  %-20s 0x%016" PRIx64 "\n", desc->csrs[i].name, value.lo);
-        }
-    }
-}
-
-static json_t *core_json(const facet_machine *machine, uint32_t core)
-{
-    const struct facet_core_desc *desc = facet_machine_core(machine, core);
-    json_t *regs = json_object(), *csrs = json_object();
-    struct facet_value value;
-
-    for (uint32_t i = 0; i < desc->reg_count; i++) {
-        (void)facet_machine_reg_read(machine, core, i, &value, NULL);
-        (void)json_object_set_new(regs, desc->regs[i].name, facet_json_hex(value.lo));
-    }
-    for (uint32_t i = 0; i < desc->csr_count; i++) {
-        (void)facet_machine_csr_read(machine, core, i, &value, NULL);
-        (void)json_object_set_new(csrs, desc->csrs[i].name, facet_json_hex(value.lo));
-    }
-    return json_pack("{s:s, s:o, s:o}", "name", desc->name, "registers", regs, "csrs", csrs);
-}
-
 /* The trap that ended the run. */
 static json_t *fault_json(const struct facet_xphmg_fault *fault)
 {
@@ -396,9 +355,13 @@ static int print_summary(const struct session *s)
     json_t *result, *cores;
 
     if (cli_given(s->args, "stats")) {
+        if (s->stop.reason == FACET_STOP_EXIT && s->stop.code != 0 && s->stop.address != 0) {
+            fprintf(stderr, "facet run: *** FAILED *** (tohost = %" PRIu64 ")\n", s->stop.code);
+        }
         fprintf(stderr,
-                "facet run: %s after %" PRIu64 " instruction%s, %.3f s, %.1f MIPS\n",
+                "facet run: %s, code %d, after %" PRIu64 " instruction%s, %.3f s, %.1f MIPS\n",
                 reason_name(s),
+                exit_code(s),
                 instructions,
                 cli_s(instructions),
                 s->seconds,
@@ -406,7 +369,7 @@ static int print_summary(const struct session *s)
     }
     if (!s->args->json) {
         for (uint32_t i = 0; dump && i < facet_machine_core_count(s->machine); i++) {
-            dump_core(s->machine, i);
+            session_state_print(s->machine, i);
         }
         if (dump) {
             session_work_print(s->machine, stderr);
@@ -438,7 +401,7 @@ static int print_summary(const struct session *s)
     }
     if (dump && result != NULL && (cores = json_array()) != NULL) {
         for (uint32_t i = 0; i < facet_machine_core_count(s->machine); i++) {
-            (void)json_array_append_new(cores, core_json(s->machine, i));
+            (void)json_array_append_new(cores, session_state_json(s->machine, i));
         }
         (void)json_object_set_new(result, "harts", cores);
         (void)json_object_set_new(result, "under_way", session_work_json(s->machine));
@@ -496,6 +459,11 @@ static int run_session(struct session *s)
         !session_picture_write(s->args, s->machine, cli_value(s->args, "framebuffer"))) {
         code = CLI_BAD;
     }
+    if (!session_cover_finish(&s->cover) ||
+        !session_run_outputs_write(
+            &s->outputs, s->args, s->machine, session_cover_part(&s->cover))) {
+        code = CLI_BAD;
+    }
     return code != CLI_OK ? code : exit_code(s);
 }
 
@@ -506,6 +474,9 @@ static int run_run(const struct cli_args *args)
 
     if (cli_given(args, "lint-rules")) {
         return session_lint_rules(args, FACET_LINT_HART);
+    }
+    if (cli_given(args, "config") && strcmp(cli_value(args, "config"), "help") == 0) {
+        return session_xphmg_keys();
     }
     if (!cli_number(args, "max-instructions", 1, UINT64_MAX, &s.max_steps) ||
         !cli_real(args, "max-seconds", 0, 1e9, &s.max_seconds)) {
@@ -518,29 +489,23 @@ static int run_run(const struct cli_args *args)
         !session_picture_check(args, cli_value(args, "framebuffer"))) {
         return CLI_BAD;
     }
-    for (int i = 0; i < 2; i++) {
-        const char *output = cli_value(args, i == 0 ? "trace" : "framebuffer");
-
-        if (cli_would_replace(args, output, cli_value(args, "resume"), "the snapshot") ||
-            (args->positional_count > 0 &&
-             cli_would_replace(args, output, args->positional[0], "the program"))) {
-            return CLI_BAD;
-        }
-    }
-    if (cli_would_replace(
-            args, cli_value(args, "trace"), cli_value(args, "framebuffer"), "the picture")) {
+    if (!session_run_paths_differ(args)) {
         return CLI_BAD;
     }
     if (!session_files_open(&s.files, args)) {
         return CLI_BAD;
     }
-    if (!start(&s) || !add_breakpoints(&s) || !session_lint_start(&s.lint, args, s.machine) ||
+    if (!start(&s) || !add_breakpoints(&s) ||
+        !session_run_outputs_plan(&s.outputs, args, s.program, s.machine) ||
+        !session_lint_start(&s.lint, args, s.machine) ||
+        !session_cover_start(&s.cover, args, s.machine, FACET_ISA_XPHMG) ||
         !session_trace_open(&s.trace, args, s.program)) {
         code = CLI_BAD;
     } else {
-        s.trace.beside = session_lint_observer(&s.lint);
+        s.trace.beside = session_cover_observer(&s.cover, session_lint_observer(&s.lint));
         code = run_session(&s);
     }
+    session_cover_free(&s.cover);
     session_lint_free(&s.lint);
     facet_object_free(s.program);
     session_xphmg_end(&s.setup);
@@ -567,10 +532,13 @@ static const struct cli_option run_options[] = {
      0,
      "FILE",
      "write the picture of the framebuffer at the end: .png, .pfm or .exr"},
-    {"stats", 0, NULL, "print reason, instructions, time and speed on standard error"},
+    SESSION_RUN_OUTPUT_OPTIONS,
+    {"stats", 0, NULL, "print reason, exit code, instructions, time and speed on standard error"},
     SESSION_XPHMG_OPTIONS,
     SESSION_LINT_OPTIONS,
-    SESSION_TRACE_OPTIONS_OF("jsonl|spike", "JSON lines (default), or Spike's commit log"),
+    SESSION_COVER_OPTION,
+    SESSION_TRACE_OPTIONS_OF("jsonl|spike|spike-traps",
+                             "JSON lines (default), or Spike's commit log, alone or with traps"),
     {NULL, 0, NULL, NULL},
 };
 
@@ -580,7 +548,8 @@ const struct cli_command cli_cmd_run = {
     .usage = "facet run PROGRAM [ARG...] [--harts N] [--ram SIZE] [--break PLACE] [--json]\n"
              "facet run PROGRAM [OPTION...] -- ARG...\n"
              "facet run --resume FILE [--break PLACE] [--json]\n"
-             "facet run --lint-rules [--json]",
+             "facet run --lint-rules [--json]\n"
+             "facet run --config help",
     .details =
         "Loads an ELF64 executable, starts every hart at its entry point (a0 = hart number) and "
         "connects its console to standard input and output. Programs end and talk through RISC-V "
@@ -590,8 +559,14 @@ const struct cli_command cli_cmd_run = {
         "Runs are repeatable: time counts instructions, and the only input from the host is "
         "standard input and, with --files, the files below one folder: --files-ro lets the "
         "program only read them, --files-quota bounds what it may add.\n\n"
+        "--config makes the machine that it describes: which extensions the hart has, whether "
+        "misaligned accesses trap, physical memory protection, where RAM and devices are, what "
+        "the vendor units can do. It takes a list, or a file of the same keys (.toml, .json); "
+        "--config help prints the keys, docs/run.md explains them.\n\n"
         "--framebuffer writes what the program shows in its framebuffer (docs/run.md) when it "
         "stops, for whatever reason.\n\n"
+        "--signature and --dump-memory write memory when the program has stopped, for whatever "
+        "reason: all of these files, or none. B is the address behind the last byte.\n\n"
         "--jobs late lets jobs of XSUBMIT and asynchronous copies complete only when a fence or "
         "wait needs them, at the latest after 2^20 steps; late:SEED (from 1) after 1 to 2^16 "
         "steps drawn from the seed. A program that waits as the contract requires gives the same "
@@ -600,6 +575,8 @@ const struct cli_command cli_cmd_run = {
         "--lint checks every instruction in the plain executor and reports each place that does "
         "what the contract calls wrong, undefined or without effect, such as reading the results "
         "of a job before XFENCE.WAIT; docs/lint.md and --lint-rules have the rules.\n\n"
+        "--cover counts what the program reached of the contract; facet cover report compares that "
+        "with the tables (docs/cover.md).\n\n"
         "--resume continues from a file of `facet snapshot` instead of a program; places are "
         "then addresses only.\n\n"
         "With --json standard output holds one object with the reason, and what the program "
@@ -615,6 +592,7 @@ const struct cli_command cli_cmd_run = {
                 "facet run hello.elf --json --dump-state\n"
                 "facet run hello.elf --trace hello.jsonl --trace-insn 'add*'\n"
                 "facet run hello.elf --jobs late:7\n"
+                "facet run hello.elf --config rv64,isa=rv64imac,misaligned=trap\n"
                 "facet run hello.elf --lint",
     .options = run_options,
     .has_json = true,

@@ -1,5 +1,6 @@
 /* `facet tile run`: one dispatch of a kernel on the tile machine. */
 #include "command/stop.h"
+#include "session/cover.h"
 #include "session/lint.h"
 #include "session/steps.h"
 #include "session/tile_output.h"
@@ -21,6 +22,7 @@ struct session {
     struct session_tile_outputs outputs;
     struct session_trace trace;
     struct session_lint lint;
+    struct session_cover cover;
     struct facet_stop stop;
 };
 
@@ -241,16 +243,18 @@ static int run_tile(const struct cli_args *args)
                                "a multiple of 4 or a symbol of the kernel") &&
            session_tile_outputs_plan(&s.outputs, &s.setup, args) &&
            session_lint_start(&s.lint, args, s.setup.machine) &&
+           session_cover_start(&s.cover, args, s.setup.machine, FACET_ISA_TILE) &&
            session_trace_open(&s.trace, args, s.setup.program);
     if (good) {
         s.lint.line_of = line_of;
         s.lint.lines = &s.setup;
-        s.trace.beside = session_lint_observer(&s.lint);
+        s.trace.beside = session_cover_observer(&s.cover, session_lint_observer(&s.lint));
         good = session_steps(args, s.setup.machine, &s.trace, &s.stop);
         good = session_trace_close(&s.trace, args, good) && good;
         session_lint_print(&s.lint, s.setup.program);
     }
-    good = good && session_tile_outputs_write(&s.outputs, &s.setup, args);
+    good = good && session_cover_finish(&s.cover) &&
+           session_tile_outputs_write(&s.outputs, &s.setup, args, session_cover_part(&s.cover));
     if (good && args->json) {
         good = report_json(&s) == CLI_OK;
     } else if (good) {
@@ -262,6 +266,7 @@ static int run_tile(const struct cli_args *args)
     if (good) {
         code = exit_code(&s);
     }
+    session_cover_free(&s.cover);
     session_lint_free(&s.lint);
     session_tile_outputs_free(&s.outputs);
     session_tile_end(&s.setup);
@@ -281,6 +286,7 @@ static const struct cli_option run_options[] = {
     {"resume", 0, "FILE", "continue from a file of --save; KERNEL and options as before"},
     SESSION_TILE_OPTIONS,
     SESSION_LINT_OPTIONS,
+    SESSION_COVER_OPTION,
     SESSION_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
@@ -309,6 +315,8 @@ const struct cli_command cli_cmd_tile_run = {
         "--lint reports the places where the kernel does what the contract calls wrong or "
         "undefined, such as reading what another core has not published; docs/lint.md and "
         "--lint-rules have the rules.\n\n"
+        "--cover counts what the kernel reached of the contract; facet cover report compares that "
+        "with the tables (docs/cover.md).\n\n"
         "Cores are weakly ordered: --mem strong shows what a program does when every store is "
         "seen at once, --schedule SEED runs it in another legal order of instructions. Results "
         "do not depend on the host.",

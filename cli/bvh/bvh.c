@@ -29,6 +29,7 @@ enum facet_status bvh_scene_read_as(const struct cli_args *args,
                                     const char *path,
                                     const char *aabbs,
                                     const struct facet_render_bvh_traits *traits,
+                                    bool flat,
                                     struct facet_render_bvh_input *out,
                                     json_t **left_out,
                                     struct facet_error *err)
@@ -52,12 +53,16 @@ enum facet_status bvh_scene_read_as(const struct cli_args *args,
     }
     if (status == FACET_OK) {
         status = facet_render_bvh_input_make(
-            path != NULL ? &scene : NULL, boxes, box_count, traits, out, err);
+            path != NULL ? &scene : NULL, boxes, box_count, traits, flat, out, err);
     }
     if (status == FACET_OK) {
         status = report_tell_left_out(args, path, &scene, FACET_LOSS_SHAPE, left_out, err);
     }
     free(boxes);
+    if (status == FACET_OK && !flat) {
+        out->owned = scene;
+        return FACET_OK;
+    }
     facet_scene_free(&scene);
     return status;
 }
@@ -71,7 +76,7 @@ enum facet_status bvh_scene_read(const struct cli_args *args,
 {
     static const struct facet_render_bvh_traits as_it_is;
 
-    return bvh_scene_read_as(args, path, aabbs, &as_it_is, out, left_out, err);
+    return bvh_scene_read_as(args, path, aabbs, &as_it_is, false, out, left_out, err);
 }
 
 bool bvh_make_image(const struct cli_args *args, const char *path, struct facet_bytes *out)

@@ -25,11 +25,13 @@ enum facet_status bvh_scene_read(const struct cli_args *args,
                                  struct json_t **left_out,
                                  struct facet_error *err);
 
-/* The same with what options say of every geometry and instance (report/traits.h). */
+/* The same with what options say of every geometry and instance (report/traits.h), and triangles
+ * one by one if `flat` (render/bvh_input.h). */
 enum facet_status bvh_scene_read_as(const struct cli_args *args,
                                     const char *path,
                                     const char *aabbs,
                                     const struct facet_render_bvh_traits *traits,
+                                    bool flat,
                                     struct facet_render_bvh_input *out,
                                     struct json_t **left_out,
                                     struct facet_error *err);

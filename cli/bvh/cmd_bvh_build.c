@@ -193,12 +193,11 @@ static int run_build(const struct cli_args *args)
     if (bvh_rt_wanted(args)) {
         return bvh_rt_build(args);
     }
-    for (int i = 0; i < 4; i++) {
-        static const char *const only[] = {"ew", "element", "quantized", "reach"};
-
-        if (cli_given(args, only[i])) {
-            return cli_bad(args, "--%s needs --format xphmg4 or xphmg8", only[i]);
-        }
+    if (cli_useless(args,
+                    (const char *const[]){"ew", "element", "quantized", "reach", NULL},
+                    "needs --format xphmg4 or xphmg8") ||
+        (path == NULL && cli_useless(args, report_pose_names, "needs a scene"))) {
+        return CLI_BAD;
     }
     if (path == NULL && !cli_given(args, "aabbs")) {
         return cli_bad(args, "expected a scene file or --aabbs FILE");
@@ -212,7 +211,7 @@ static int run_build(const struct cli_args *args)
     status = report_bvh_traits(args, &traits, &err);
     if (status == FACET_OK) {
         status = bvh_scene_read_as(
-            args, path, cli_value(args, "aabbs"), &traits, &input, &result.left_out, &err);
+            args, path, cli_value(args, "aabbs"), &traits, false, &input, &result.left_out, &err);
     }
     if (status == FACET_OK) {
         result.flat_instances = input.flat_instances;

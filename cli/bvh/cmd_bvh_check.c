@@ -36,7 +36,7 @@ static enum facet_status check_file(const struct cli_args *args,
     if (scene != NULL || aabbs != NULL) {
         status = report_bvh_traits(args, &traits, err);
         if (status == FACET_OK) {
-            status = bvh_scene_read_as(args, scene, aabbs, &traits, &input, left_out, err);
+            status = bvh_scene_read_as(args, scene, aabbs, &traits, true, &input, left_out, err);
         }
         options->scene = &input.scene;
     }
@@ -139,13 +139,18 @@ static int run_check(const struct cli_args *args)
     if (tolerance != NULL && !facet_gfx12_tolerance_parse(tolerance, &options.tolerance)) {
         return cli_bad(args, "--tolerance is '%s'; expected a number and ulp or steps", tolerance);
     }
+    if ((!cli_given(args, "scene") && cli_useless(args, report_pose_names, "needs --scene")) ||
+        (!cli_given(args, "scene") && !cli_given(args, "aabbs") &&
+         cli_useless(args, report_trait_names, "needs --scene or --aabbs"))) {
+        return CLI_BAD;
+    }
     if (!cli_number(args, "max", 1, 1000000, &limit) ||
         !session_bvh_read(args, session_bvh_operand(args), &file)) {
         return CLI_BAD;
     }
-    if (bvh_rt_is(&file) && (cli_given(args, "scene") || cli_given(args, "aabbs"))) {
+    if (bvh_rt_is(&file) && cli_given(args, "scene")) {
         session_bvh_free(&file);
-        return cli_bad(args, "--scene and --aabbs are for GFX12 images");
+        return cli_bad(args, "--scene is for GFX12 images");
     }
     options.max_findings = (uint32_t)limit;
     code = bvh_rt_is(&file)  ? bvh_rt_check(args, &file, (uint32_t)limit)

@@ -72,12 +72,7 @@ static int run_dump(const struct cli_args *args)
         return CLI_BAD;
     }
     if (bvh_rt_is(&file)) {
-        const bool part = is_part(args);
-        int code = part ? cli_bad(args,
-                                  "--node, --depth and --blas are for GFX12 images; %s is a BVH "
-                                  "image of XPHMG_RT",
-                                  file.name)
-                        : bvh_rt_dump(args, &file);
+        int code = bvh_rt_dump(args, &file);
 
         session_bvh_free(&file);
         return code;

@@ -69,6 +69,15 @@ static bool few_rays(uint64_t rays, uint64_t bytes)
     return rays < bytes / FACET_GFX12_NODE_BYTES / (bytes > (64 << 20) ? 16 : 64);
 }
 
+/* What decoded nodes may take: a large image, rays, hits and all have three times its size. */
+static uint64_t decoded_room(uint64_t rays, uint64_t bytes)
+{
+    const uint64_t both = sizeof(struct facet_gfx12_batch_ray) + sizeof(struct facet_gfx12_hit);
+    const uint64_t room = bytes / 16 * 30;
+
+    return bytes < (64 << 20) ? 0 : rays * both < room ? room - rays * both : 1;
+}
+
 static enum facet_status trace(const struct cli_args *args,
                                const struct session_bvh *file,
                                struct facet_gfx12_query *query,
@@ -82,6 +91,7 @@ static enum facet_status trace(const struct cli_args *args,
         .address = file->view.base,
         .root = file->view.root,
         .stack = stack,
+        .wish_bytes = decoded_room(job->count, file->view.size),
         .path = cli_given(args, "plain") || few_rays(job->count, file->view.size)
                     ? FACET_GFX12_PATH_REFERENCE
                     : FACET_GFX12_PATH_AUTO};
@@ -197,9 +207,10 @@ static int trace_rays(const struct cli_args *args)
     }
     code = status == FACET_OK ? report_trace(args, job.count, job.found, &job.stats, &job.lost)
                               : cli_bad_error(args, &err);
-    if (code == CLI_OK && (report_lost(args, &file.view, &job.lost) ||
-                           ((cli_given(args, "base") || cli_given(args, "root")) &&
-                            report_trouble(args, &file.view, true)))) {
+    if (code == CLI_OK &&
+        (report_lost(args, &file.view, &job.lost) || report_wrong_base(args, &file.view) ||
+         ((cli_given(args, "base") || cli_given(args, "root")) &&
+          report_trouble(args, &file.view, true)))) {
         code = CLI_NO;
     }
     session_bvh_free(&file);

@@ -70,6 +70,9 @@ static int run_update(const struct cli_args *args)
     if (output == NULL || (scene == NULL && aabbs == NULL)) {
         return cli_bad(args, "expected -o FILE and --scene FILE or --aabbs FILE");
     }
+    if (scene == NULL && cli_useless(args, report_pose_names, "needs --scene")) {
+        return CLI_BAD;
+    }
     if (args->json && strcmp(output, "-") == 0) {
         return cli_bad(args, "--json and -o - both write to standard output");
     }
@@ -99,7 +102,7 @@ static int run_update(const struct cli_args *args)
     }
     status = report_bvh_traits(args, &traits, &err);
     if (status == FACET_OK) {
-        status = bvh_scene_read_as(args, scene, aabbs, &traits, &input, &left_out, &err);
+        status = bvh_scene_read_as(args, scene, aabbs, &traits, true, &input, &left_out, &err);
     }
     if (status == FACET_OK &&
         (status = refit(&file.view, &input.scene, (unsigned)threads, &image, &err)) != FACET_OK) {
@@ -110,10 +113,10 @@ static int run_update(const struct cli_args *args)
         file.view.bytes = image.bytes;
     }
     if (status == FACET_OK) {
-        status = session_structures_refit(&file, image.bytes, &err);
+        status = sah_of(&file.view, &after, &err);
     }
     if (status == FACET_OK) {
-        status = sah_of(&file.view, &after, &err);
+        status = session_structures_refit(&file, image.bytes, &err);
     }
     if (status == FACET_OK) {
         status = session_bvh_write(output, &file.view, &err);
@@ -173,7 +176,8 @@ const struct cli_command cli_cmd_bvh_update = {
         "and the command says so. The SAH cost before and after shows how much of the tree's "
         "quality the motion took: when it has grown much, build anew. Threads never change the "
         "bytes. An image in segments is written as such: FILE is the segment that rays start in, "
-        "FILE.0xADDR each of the others.\n\n"
+        "FILE.0xADDR each of the others; structures of drivers (--driver) keep their form, and "
+        "headers, frames and matrices beside instances follow.\n\n"
         "BVH images of XPHMG_RT are recognized by their header. Their number format stays too: "
         "positions outside its range need a new image. Boxes are grown as `facet bvh build` "
         "grows them, and not by less than before.",

@@ -117,7 +117,7 @@ static bool tell_lost(const struct cli_args *args,
     memcpy(ray.origin, query->origin, sizeof ray.origin);
     memcpy(ray.direction, query->direction, sizeof ray.direction);
     return facet_gfx12_lost_rays(unit, query, &ray, 1, NULL, &lost, NULL) == FACET_OK &&
-           report_lost(args, view, &lost);
+           (report_lost(args, view, &lost) || report_wrong_base(args, view));
 }
 
 static int run_why(const struct cli_args *args)
@@ -134,8 +134,20 @@ static int run_why(const struct cli_args *args)
     if (cli_given(args, "expect") + cli_given(args, "brief") + cli_given(args, "node") > 1) {
         return cli_bad(args, "--expect, --brief and --node are different questions; ask one");
     }
-    if (cli_given(args, "tree") && !cli_given(args, "expect")) {
-        return cli_bad(args, "--tree is a form of the answer to --expect");
+    if ((!cli_given(args, "expect") && cli_useless(args,
+                                                   (const char *const[]){"tree", NULL},
+                                                   "is a form of the answer to --expect")) ||
+        (!cli_given(args, "pixel") &&
+         cli_useless(args,
+                     (const char *const[]){"eye", "look-at", "up", "fov", "size", NULL},
+                     "is for --pixel")) ||
+        ((cli_given(args, "expect") || cli_given(args, "brief") || cli_given(args, "node")) &&
+         cli_useless(
+             args, (const char *const[]){"max", NULL}, "is for the explanation of all nodes")) ||
+        (cli_given(args, "node") && cli_useless(args,
+                                                (const char *const[]){"procedural", NULL},
+                                                "is for a traversal; --node is one instruction"))) {
+        return CLI_BAD;
     }
     if ((cli_given(args, "expect") &&
          !report_expect_read(args, cli_value(args, "expect"), &expect)) ||
@@ -243,7 +255,8 @@ const struct cli_command cli_cmd_bvh_why = {
         "accepted, and procedural primitives are not hit unless --procedural box takes their boxes "
         "for their shape. A traversal of more than 1048576 nodes is "
         "reported as an error. Nodes outside the image, types that name no node and ranges that do "
-        "not end are told, and make the exit code 1.\n\n"
+        "not end are told, and make the exit code 1; so are instances that a wrong --base leads to "
+        "the middle of other structures.\n\n"
         "The exit code is 1 when --expect finds that the triangle is not hit, and when with "
         "--brief all "
         "triangles tested one by one give another hit.",

@@ -18,18 +18,13 @@ bool bvh_rt_is(const struct session_bvh *file)
 
 bool bvh_rt_options_fit(const struct cli_args *args)
 {
-    static const char *const others[] = {"base", "root", "partial"};
+    static const char *const others[] = {
+        "base",   "root",         "driver",       "structure", "partial", "aabbs",     "tolerance",
+        "node",   "depth",        "blas",         "builders",  "rays",    "base-b",    "root-b",
+        "opaque", "cull-disable", "force-opaque", "flip",      "mask",    "user-data", NULL};
 
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (cli_given(args, others[i])) {
-            (void)cli_bad(args,
-                          "--%s is for GFX12 images; %s is a BVH image of XPHMG_RT",
-                          others[i],
-                          args->positional[0]);
-            return false;
-        }
-    }
-    return true;
+    return !cli_useless(
+        args, others, "is for GFX12 images; %s is a BVH image of XPHMG_RT", args->positional[0]);
 }
 
 /* ---- check ---- */

@@ -89,15 +89,12 @@ read_options(const struct cli_args *args, struct facet_rtbvh_options *options, u
                                          "force-opaque",
                                          "flip",
                                          "mask",
-                                         "user-data"};
+                                         "user-data",
+                                         NULL};
     uint64_t leaf = 0;
 
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (cli_given(args, others[i])) {
-            (void)cli_bad(
-                args, "--%s is for --format gfx12; XPHMG_RT tiles do not have it", others[i]);
-            return false;
-        }
+    if (cli_useless(args, others, "is for --format gfx12; XPHMG_RT tiles do not have it")) {
+        return false;
     }
     *options = (struct facet_rtbvh_options){
         .children = strcmp(cli_value(args, "format"), "xphmg8") == 0 ? 8 : 4};

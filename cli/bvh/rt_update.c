@@ -10,12 +10,6 @@
 
 static bool read_options(const struct cli_args *args, double *reach)
 {
-    if (cli_given(args, "aabbs")) {
-        (void)cli_bad(args,
-                      "--aabbs is for GFX12 images; %s is a BVH image of XPHMG_RT",
-                      args->positional[0]);
-        return false;
-    }
     return bvh_rt_options_fit(args) && cli_real(args, "reach", 0.0, 1e38, reach);
 }
 

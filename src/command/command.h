@@ -76,6 +76,10 @@ struct cli_command {
  */
 const char *cli_value(const struct cli_args *args, const char *name);
 bool cli_given(const struct cli_args *args, const char *name);
+/* Whether one of these options, of which NULL ends the list, was given though it would do nothing;
+ * then complains: "--NAME WHY". */
+bool cli_useless(const struct cli_args *args, const char *const *names, const char *why, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The n-th argument of an option that was given several times, NULL past the last. */
 const char *cli_nth_value(const struct cli_args *args, const char *name, int n);
 /* Numbers: decimal or 0x hex inside [lo, hi]; prints the complaint and returns false otherwise. An

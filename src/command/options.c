@@ -178,6 +178,24 @@ bool cli_given(const struct cli_args *args, const char *name)
     return cli_value(args, name) != NULL;
 }
 
+bool cli_useless(const struct cli_args *args, const char *const *names, const char *why, ...)
+{
+    char text[512];
+    va_list list;
+
+    while (*names != NULL && !cli_given(args, *names)) {
+        names++;
+    }
+    if (*names == NULL) {
+        return false;
+    }
+    va_start(list, why);
+    (void)vsnprintf(text, sizeof text, why, list);
+    va_end(list);
+    (void)cli_bad(args, "--%s %s", *names, text);
+    return true;
+}
+
 bool cli_number(
     const struct cli_args *args, const char *name, uint64_t lo, uint64_t hi, uint64_t *out)
 {

@@ -28,7 +28,7 @@ static void set_timer(double seconds)
 
 static void interrupt_machine(void)
 {
-    if (watch != NULL) {
+    if (watch != NULL && watch->machine != NULL) {
         facet_machine_interrupt(watch->machine);
     }
 }

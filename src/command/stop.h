@@ -25,7 +25,8 @@ struct cli_stop {
     struct sigaction before[CLI_STOP_SIGNALS];
 };
 
-/* max_seconds: HUGE_VAL for no deadline. */
+/* machine: NULL for a run of something else, which asks cli_stop_wanted. max_seconds: HUGE_VAL for
+ * no deadline. */
 void cli_stop_begin(struct cli_stop *stop, facet_machine *machine, double max_seconds);
 void cli_stop_end(struct cli_stop *stop);
 /* The signal that came since the last begin; 0: none. */

@@ -595,3 +595,14 @@ void facet_doc_gfx12_dword_name(const struct facet_doc_gfx12_vector *vector,
         (void)snprintf(text, 32, "%s.%c", dword < 13 ? "origin" : "direction", axis);
     }
 }
+
+bool facet_doc_gfx12_vector_doubtful(const struct facet_doc_gfx12_vector *vector,
+                                     enum facet_gfx12_profile profile)
+{
+    struct facet_gfx12_resource resource;
+
+    facet_gfx12_resource_unpack(vector->resource, &resource);
+    return vector->instruction == FACET_DOC_GFX12_INTERSECT8 &&
+           resource.sort_triangles_first == 0 &&
+           (vector->has_profile ? vector->profile : profile) == FACET_GFX12_SILICON;
+}

@@ -66,6 +66,10 @@ void facet_doc_gfx12_vector_run(struct facet_doc_gfx12_vector *vector,
                                 enum facet_gfx12_profile profile,
                                 struct facet_doc_gfx12_vector_result *result);
 
+/* Whether the recorded card is said to answer such a case with nothing (R-G12-118). */
+bool facet_doc_gfx12_vector_doubtful(const struct facet_doc_gfx12_vector *vector,
+                                     enum facet_gfx12_profile profile);
+
 /* "v3", "origin.x", "lds[5]", ...: the name of a dword of a result. */
 void facet_doc_gfx12_dword_name(const struct facet_doc_gfx12_vector *vector,
                                 size_t dword,

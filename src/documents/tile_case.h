@@ -38,4 +38,14 @@ enum facet_status facet_doc_tile_case_run(const struct facet_doc_tile_case *tile
                                           struct facet_doc_tile_case_result *result,
                                           struct facet_error *err);
 
+/* What the case leaves behind, as bytes to compare with those of another machine: one word for the
+ * end (0 ok, 1 fault, 2 waiting for ever), for each fault that the case lists its cause and what
+ * else it asks for (pc, address, status), then the outputs, each filled up to whole words. *bytes
+ * belongs to the caller (free). */
+enum facet_status facet_doc_tile_case_answer(const struct facet_doc_tile_case *tile_case,
+                                             const struct facet_doc_tile_case_how *how,
+                                             uint8_t **bytes,
+                                             size_t *size,
+                                             struct facet_error *err);
+
 #endif

@@ -1,6 +1,8 @@
 /* See tile_case.h: running a case on a fresh machine and comparing. */
 #include "documents/tile_case_data.h"
 
+#include "base/error.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,35 +193,131 @@ static bool compare(const struct facet_doc_tile_case *c,
     return true;
 }
 
-enum facet_status facet_doc_tile_case_run(const struct facet_doc_tile_case *c,
-                                          const struct facet_doc_tile_case_how *how,
-                                          struct facet_doc_tile_case_result *result,
-                                          struct facet_error *err)
+/* A machine on which the case has been run, or one whose dispatch could not begin (*begun false,
+ * the reason in the result). */
+static enum facet_status execute(const struct facet_doc_tile_case *c,
+                                 const struct facet_doc_tile_case_how *how,
+                                 struct facet_doc_tile_case_result *result,
+                                 facet_machine **machine,
+                                 bool *begun,
+                                 struct facet_error *err)
 {
     const struct facet_run run = {.budget = UINT64_MAX};
     struct facet_tile_config config = c->config;
-    facet_machine *machine = NULL;
     struct facet_stop stop;
     enum facet_status status;
 
     *result = (struct facet_doc_tile_case_result){0};
     config.plain = how->plain;
-    status = facet_tile_create(&config, &machine, err);
+    status = facet_tile_create(&config, machine, err);
     if (status != FACET_OK) {
         return status;
     }
-    facet_tile_use_pool(machine, how->pool);
-    if (prepare(c, machine, result)) {
+    facet_tile_use_pool(*machine, how->pool);
+    *begun = prepare(c, *machine, result);
+    if (*begun) {
         if (how->begin != NULL) {
-            how->begin(how->context, machine);
+            how->begin(how->context, *machine);
         }
-        facet_machine_run(machine, &run, &stop);
+        facet_machine_run(*machine, &run, &stop);
         if (how->end != NULL) {
             how->end(how->context);
         }
         result->stopped = stop.reason == FACET_STOP_REQUEST;
-        result->pass = !result->stopped && compare(c, machine, result);
+    }
+    return FACET_OK;
+}
+
+enum facet_status facet_doc_tile_case_run(const struct facet_doc_tile_case *c,
+                                          const struct facet_doc_tile_case_how *how,
+                                          struct facet_doc_tile_case_result *result,
+                                          struct facet_error *err)
+{
+    facet_machine *machine = NULL;
+    bool begun = false;
+    enum facet_status status = execute(c, how, result, &machine, &begun, err);
+
+    result->pass = begun && !result->stopped && compare(c, machine, result);
+    facet_machine_destroy(machine);
+    return status;
+}
+
+/* ---- the answer ---- */
+
+static void put_word(uint8_t *bytes, size_t *at, uint32_t word)
+{
+    facet_store_le(bytes + *at, 4, word);
+    *at += 4;
+}
+
+static size_t whole_words(size_t size)
+{
+    return (size + 3) / 4 * 4;
+}
+
+static size_t
+fill_answer(const struct facet_doc_tile_case *c, const facet_machine *machine, uint8_t *bytes)
+{
+    enum facet_tile_state state = facet_tile_info_of(machine).state;
+    size_t at = 0;
+
+    put_word(bytes,
+             &at,
+             state == FACET_TILE_STATE_DONE      ? 0
+             : state == FACET_TILE_STATE_FAULTED ? 1
+                                                 : 2);
+    for (uint32_t i = 0; i < FACET_TILE_CORES; i++) {
+        const struct facet_doc_tile_expected_fault *e = &c->faults[i];
+        struct facet_tile_core_report core = facet_tile_report_of(machine, i);
+
+        if (!c->has_faults || !e->listed) {
+            continue;
+        }
+        put_word(bytes, &at, core.fault_cause);
+        if (e->has_pc) {
+            put_word(bytes, &at, core.fault_pc);
+        }
+        if (e->has_address) {
+            put_word(bytes, &at, core.fault_addr);
+        }
+        if (e->has_status) {
+            put_word(bytes, &at, core.status);
+        }
+    }
+    for (size_t i = 0; i < c->output_count; i++) {
+        (void)facet_machine_read(
+            machine, 0, c->outputs[i].address, bytes + at, c->outputs[i].bytes.size, NULL);
+        at += whole_words(c->outputs[i].bytes.size);
+    }
+    return at;
+}
+
+enum facet_status facet_doc_tile_case_answer(const struct facet_doc_tile_case *c,
+                                             const struct facet_doc_tile_case_how *how,
+                                             uint8_t **bytes,
+                                             size_t *size,
+                                             struct facet_error *err)
+{
+    size_t room = 4 + sizeof(uint32_t[4][FACET_TILE_CORES]);
+    struct facet_doc_tile_case_result result;
+    facet_machine *machine = NULL;
+    bool begun = false;
+    enum facet_status status;
+
+    for (size_t i = 0; i < c->output_count; i++) {
+        room += whole_words(c->outputs[i].bytes.size);
+    }
+    *bytes = calloc(room, 1);
+    if (*bytes == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a case");
+    }
+    status = execute(c, how, &result, &machine, &begun, err);
+    if (status == FACET_OK && !begun) {
+        status = facet_fail(err, FACET_ERR_INPUT, 0, "%s: %s", c->name, result.difference);
+    }
+    if (status == FACET_OK) {
+        *size = fill_answer(c, machine, *bytes);
     }
     facet_machine_destroy(machine);
-    return FACET_OK;
+    return status;
 }

@@ -3,6 +3,7 @@
 #include "session/bvh_file.h"
 
 #include "base/bits.h"
+#include "gfx12/drivers/hiprt.h"
 #include "gfx12/drivers/rdf.h"
 #include "gfx12/drivers/sniff.h"
 #include "rt_image/image.h"
@@ -47,7 +48,28 @@ static uint32_t first_tlas(const struct session_bvh *file)
     return 0;
 }
 
-/* --structure, or the first TLAS, or with --base and no IMAGE what lies there. */
+/* With --base and no IMAGE: the structure that lies there, by its first byte or by its nodes. */
+static bool find_at_base(const struct cli_args *args, struct session_bvh *file, uint64_t *number)
+{
+    uint64_t base = 0;
+
+    if (!session_bvh_address(args, "base", &base)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < file->driver.count; i++) {
+        const struct facet_gfx12_piece *piece = session_driver_piece(file, i);
+
+        if (base == (piece->address & facet_bits_mask(48)) ||
+            base == (facet_gfx12_piece_base(piece) & facet_bits_mask(48))) {
+            *number = i;
+            return true;
+        }
+    }
+    return cli_bad(args, "--base is %s, where no structure begins", cli_value(args, "base")) ==
+           CLI_OK;
+}
+
+/* --structure, or with --base and no IMAGE what lies there, or the first TLAS. */
 static bool choose(const struct cli_args *args, struct session_bvh *file)
 {
     const char *wanted = cli_value(args, "structure");
@@ -61,7 +83,9 @@ static bool choose(const struct cli_args *args, struct session_bvh *file)
             return false;
         }
         file->driver.all = true;
-    } else if (!cli_number(args, "structure", 0, file->driver.count - 1, &number)) {
+    } else if (!cli_number(args, "structure", 0, file->driver.count - 1, &number) ||
+               (wanted == NULL && cli_given(args, "base") && session_bvh_operand(args) == NULL &&
+                !find_at_base(args, file, &number))) {
         return false;
     }
     session_driver_start(file, (uint32_t)number);
@@ -280,6 +304,26 @@ static bool stays_plain(const struct cli_args *args, const struct session_bvh *f
     return true;
 }
 
+/* Of a structure that --driver found. */
+static const char *const structure_names[] = {"structure", NULL};
+/* Where an image lies and begins. */
+static const char *const place_names[] = {"base", "root", "structure", NULL};
+
+/* The addresses of a capture are its own, and it has GPURT's headers, whoever wrote it. */
+static bool fits_capture(const struct cli_args *args, const char *path, const char *driver)
+{
+    if (driver != NULL && strcmp(driver, "auto") != 0 && strcmp(driver, "gpurt") != 0) {
+        (void)cli_bad(args,
+                      "--driver is %s, but %s is a capture, whose structures are those of gpurt",
+                      driver,
+                      path);
+        return false;
+    }
+    return !cli_useless(args,
+                        (const char *const[]){"base", NULL},
+                        "does not move a capture: its structures have addresses of their own");
+}
+
 static bool apply_headers(const struct cli_args *args, struct session_bvh *file, const char *name)
 {
     const enum facet_gfx12_driver driver = named_driver(name);
@@ -288,7 +332,7 @@ static bool apply_headers(const struct cli_args *args, struct session_bvh *file,
     uint32_t root;
 
     if (driver == FACET_GFX12_DRIVER_NONE && stays_plain(args, file)) {
-        return true;
+        return !cli_useless(args, structure_names, "needs structures of a driver or a capture");
     }
     if (file->view.segment_count == 0) {
         uint64_t address = file->view.base;
@@ -332,7 +376,11 @@ make_image(const struct cli_args *args, session_bvh_make *make, struct session_b
 {
     struct facet_bytes image;
 
-    if (!make(args, file->name, &image)) {
+    if (cli_useless(args,
+                    place_names,
+                    "is for images; %s is a scene, whose image lies at 0 and begins with its root",
+                    file->name) ||
+        !make(args, file->name, &image)) {
         return false;
     }
     free(file->bytes.data);
@@ -429,7 +477,8 @@ bool session_driver_apply(const struct cli_args *args,
             return false;
         }
     } else if (facet_gfx12_rdf_is(file->bytes.data, file->bytes.size)) {
-        return drivers ? session_capture_open(args, file) && choose(args, file)
+        return drivers ? fits_capture(args, file->name, name) && session_capture_open(args, file) &&
+                             choose(args, file)
                        : refuse(args, file->name, "an RDF container", false);
     } else if (!refuse_others(args, name == NULL ? make : NULL, file)) {
         return false;
@@ -437,8 +486,7 @@ bool session_driver_apply(const struct cli_args *args,
     if (name != NULL) {
         return apply_headers(args, file, name);
     }
-    if (drivers && cli_given(args, "structure")) {
-        (void)cli_bad(args, "--structure needs --driver or a capture");
+    if (cli_useless(args, structure_names, "needs --driver or a capture")) {
         return false;
     }
     hint(args, file);

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/bits.h"
 #include "gfx12/drivers/headers.h"
+#include "gfx12/drivers/hiprt.h"
 #include "gfx12/drivers/rules.h"
 #include "json/json.h"
 
@@ -189,18 +190,22 @@ void session_structures_json(const struct session_bvh *file, json_t *object)
 
 bool session_structures_writable(const struct cli_args *args, const struct session_bvh *file)
 {
-    for (uint32_t i = 0; i < file->driver.count; i++) {
-        const struct facet_gfx12_structure *s = &file->driver.pieces[i].structure;
+    const struct session_driver *d = &file->driver;
+    struct facet_error err = {0};
 
-        if (file->driver.capture || !facet_gfx12_header_is_writable(s)) {
-            (void)cli_bad(args,
-                          "%s is %s%s, which cannot be written; expected an image or structures "
-                          "of radv",
-                          file->name,
-                          file->driver.capture ? "a capture" : "a structure of ",
-                          file->driver.capture ? "" : facet_gfx12_driver_name(s->driver));
-            return false;
-        }
+    if (d->capture) {
+        (void)cli_bad(
+            args,
+            "%s is a capture, which cannot be written; expected an image or structures of "
+            "a driver",
+            file->name);
+        return false;
+    }
+    if (d->original != NULL &&
+        facet_gfx12_hiprt_can_update(d->pieces, d->count, d->original, &err) != FACET_OK) {
+        (void)facet_fail_in(&err, file->name);
+        (void)cli_bad_error(args, &err);
+        return false;
     }
     return true;
 }
@@ -208,16 +213,20 @@ bool session_structures_writable(const struct cli_args *args, const struct sessi
 enum facet_status
 session_structures_refit(const struct session_bvh *file, uint8_t *bytes, struct facet_error *err)
 {
+    const struct session_driver *d = &file->driver;
     struct facet_gfx12_walk walk;
     enum facet_status status;
 
-    if (file->driver.count == 0) {
+    if (d->count == 0) {
         return FACET_OK;
     }
     status = facet_gfx12_walk(&file->view, &walk, err);
     if (status == FACET_OK) {
-        facet_gfx12_headers_refit(&walk, file->driver.pieces, file->driver.count, bytes);
+        facet_gfx12_headers_refit(&walk, d->pieces, d->count, file->bytes.data, bytes);
         facet_gfx12_walk_free(&walk);
+    }
+    if (status == FACET_OK && d->original != NULL) {
+        status = facet_gfx12_hiprt_restore(bytes, d->original, d->pieces, d->count, err);
     }
     return status;
 }

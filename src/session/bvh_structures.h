@@ -16,7 +16,8 @@ void session_structures_json(const struct session_bvh *file, json_t *object);
 
 /* Whether bvh update can write what was read; the complaint is printed otherwise. */
 bool session_structures_writable(const struct cli_args *args, const struct session_bvh *file);
-/* After a refit: headers and what stands beside instances, in `bytes`, which are the view's. */
+/* After a refit: headers and what stands beside instances, in `bytes`, which are the view's and
+ * then as the driver keeps them. */
 enum facet_status
 session_structures_refit(const struct session_bvh *file, uint8_t *bytes, struct facet_error *err);
 

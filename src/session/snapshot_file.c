@@ -18,6 +18,7 @@ enum {
 };
 
 static const char magic[8] = "FACETRUN";
+static const char bare_magic[8] = "FACETSNP"; /* machine/snapshot.c */
 
 /* ---- writing ----------------------------------------------------------------------------------
  */
@@ -111,6 +112,12 @@ enum facet_status session_snapshot_parse(const void *data,
     bool late;
 
     memset(out, 0, sizeof *out);
+    if (size >= sizeof bare_magic && memcmp(b, bare_magic, sizeof bare_magic) == 0) {
+        out->bare = true;
+        out->state = b;
+        out->state_size = size;
+        return FACET_OK;
+    }
     if (size < HEADER_BYTES) {
         return bad(err, size, "ends inside the header of a snapshot");
     }
@@ -176,7 +183,7 @@ enum facet_status session_snapshot_resume(struct session_snapshot *file,
                                           facet_machine **out,
                                           struct facet_error *err)
 {
-    struct facet_xphmg_config config = file->config;
+    struct facet_xphmg_config config = file->bare ? *here : file->config;
     enum facet_status status;
 
     config.host = here->host;

@@ -6,6 +6,9 @@
  *   u64 size of the state  [u64 seed]  configuration  command line  u64 hash of all before it
  *   the state (machine/snapshot.c, with a hash of its own)
  *
+ * The bare state alone, as facet_machine_snapshot and facet_cosim_replay give it, is read too: the
+ * machine is then made by the options of the command line.
+ *
  * Numbers are little-endian. Version 1 has no seed; version 2 is of a machine whose jobs complete
  * late, and has it. */
 #ifndef FACET_SESSION_SNAPSHOT_FILE_H
@@ -21,6 +24,7 @@ struct session_snapshot {
     size_t state_size;
     char *configuration;
     char *command_line;
+    bool bare; /* there is no configuration in the file */
 };
 
 /* `config`: what the machine was made with; its zeros stand for the defaults. */

@@ -31,13 +31,16 @@ static const char *file_of(const char *text, bool arg)
 static const char *what_it_replaces(const struct cli_args *args, const char *path)
 {
     static const char *const readers[] = {"in", "arg"};
-    const char *text, *resumed = cli_value(args, "resume");
+    const char *text, *resumed = cli_value(args, "resume"), *cover = cli_value(args, "cover");
 
     if (replaces(path, args->positional[0])) {
         return "the kernel";
     }
     if (resumed != NULL && replaces(path, resumed)) {
         return "the snapshot of --resume";
+    }
+    if (cover != NULL && cover != path && replaces(path, cover)) {
+        return "the file of --cover";
     }
     for (size_t k = 0; k < sizeof readers / sizeof readers[0]; k++) {
         for (int i = 0; (text = cli_nth_value(args, readers[k], i)) != NULL; i++) {
@@ -163,12 +166,16 @@ bool session_tile_outputs_plan(struct session_tile_outputs *outputs,
                                const struct session_tile *setup,
                                const struct cli_args *args)
 {
-    const char *trace = cli_value(args, "trace"), *text, *other;
+    static const char *const names[] = {"trace", "cover"};
+    const char *text, *other;
 
-    other = trace != NULL ? what_it_replaces(args, trace) : NULL;
-    if (other != NULL) {
-        (void)cli_bad(args, "--trace: %s is %s: choose another output", trace, other);
-        return false;
+    for (int i = 0; i < 2; i++) {
+        text = cli_value(args, names[i]);
+        other = text != NULL ? what_it_replaces(args, text) : NULL;
+        if (other != NULL) {
+            (void)cli_bad(args, "--%s: %s is %s: choose another output", names[i], text, other);
+            return false;
+        }
     }
     while ((text = cli_nth_value(args, "out", outputs->count)) != NULL) {
         struct session_tile_output *out = &outputs->list[outputs->count++];
@@ -182,10 +189,11 @@ bool session_tile_outputs_plan(struct session_tile_outputs *outputs,
 
 bool session_tile_outputs_write(struct session_tile_outputs *outputs,
                                 const struct session_tile *setup,
-                                const struct cli_args *args)
+                                const struct cli_args *args,
+                                const struct facet_file_part *more)
 {
     const char *save = cli_value(args, "save");
-    struct facet_file_part parts[CLI_MAX_VALUES + 1];
+    struct facet_file_part parts[CLI_MAX_VALUES + 2];
     struct facet_blob state = {0};
     struct facet_error err = {0};
     enum facet_status status = FACET_OK;
@@ -200,6 +208,9 @@ bool session_tile_outputs_write(struct session_tile_outputs *outputs,
     if (status == FACET_OK && save != NULL) {
         status = facet_machine_snapshot(setup->machine, &state, &err);
         parts[count++] = (struct facet_file_part){save, state.data, state.size};
+    }
+    if (more != NULL) {
+        parts[count++] = *more;
     }
     if (status == FACET_OK) {
         status = facet_file_write_all(parts, count, &err);

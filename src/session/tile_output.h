@@ -5,6 +5,8 @@
 
 #include "session/tile.h"
 
+#include "base/file.h"
+
 struct session_tile_output {
     const char *path;
     uint8_t *bytes;
@@ -24,10 +26,11 @@ struct session_tile_outputs {
 bool session_tile_outputs_plan(struct session_tile_outputs *outputs,
                                const struct session_tile *setup,
                                const struct cli_args *args);
-/* All are read before the first is written. */
+/* All are read before the first is written, together with `more` (may be NULL): all or none. */
 bool session_tile_outputs_write(struct session_tile_outputs *outputs,
                                 const struct session_tile *setup,
-                                const struct cli_args *args);
+                                const struct cli_args *args,
+                                const struct facet_file_part *more);
 void session_tile_outputs_free(struct session_tile_outputs *outputs);
 
 #endif

@@ -86,6 +86,10 @@ static void write_line(void *context, const char *text, size_t size)
 
     if (trace->file == stdout) {
         cli_print_raw(stdout, text, size); /* main tells of standard output */
+    } else if (trace->packed != NULL) {
+        int error = trace->error == 0 ? session_packed_write(trace->packed, text, size) : 0;
+
+        trace->error = error != 0 ? error : trace->error;
     } else if (fwrite(text, 1, size, trace->file) != size && trace->error == 0) {
         trace->error = errno;
     }
@@ -131,22 +135,38 @@ static FILE *open_file(struct session_trace *trace, const struct cli_args *args)
 {
     struct facet_error err = {0};
     FILE *file;
-    int fd;
+    int fd, error;
 
+    if (session_packed_refuses(args, "trace", trace->path)) {
+        return NULL;
+    }
     if (facet_new_file_open(&trace->made, trace->path, true, &err) != FACET_OK) {
         (void)cli_bad(args, "--trace %s", err.message);
         return NULL;
     }
     fd = fcntl(trace->made.fd, F_DUPFD_CLOEXEC, 0);
     file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    error = file == NULL ? errno : session_packed_open(&trace->packed, trace->path, file);
+    if (file != NULL && error != 0) {
+        (void)fclose(file);
+        file = NULL;
+        fd = -1;
+    }
     if (file == NULL) {
-        (void)cli_bad(args, "--trace %s: %s", trace->path, strerror(errno));
+        (void)cli_bad(args, "--trace %s: %s", trace->path, strerror(error));
         if (fd >= 0) {
             (void)close(fd);
         }
         facet_new_file_discard(&trace->made);
     }
     return file;
+}
+
+static enum facet_trace_format format_of(const char *name)
+{
+    return name == NULL || strcmp(name, "jsonl") == 0 ? FACET_TRACE_JSONL
+           : strcmp(name, "spike") == 0               ? FACET_TRACE_SPIKE
+                                                      : FACET_TRACE_SPIKE_TRAPS;
 }
 
 bool session_trace_open(struct session_trace *trace,
@@ -156,12 +176,10 @@ bool session_trace_open(struct session_trace *trace,
     const char *format = cli_value(args, "trace-format");
 
     *trace = (struct session_trace){.path = cli_value(args, "trace")};
-    trace->options = (struct facet_trace_options){
-        .format =
-            format != NULL && strcmp(format, "spike") == 0 ? FACET_TRACE_SPIKE : FACET_TRACE_JSONL,
-        .isa = program->isa,
-        .insn = cli_value(args, "trace-insn"),
-        .write = write_line};
+    trace->options = (struct facet_trace_options){.format = format_of(format),
+                                                  .isa = program->isa,
+                                                  .insn = cli_value(args, "trace-insn"),
+                                                  .write = write_line};
     if (!cli_number(args, "trace-from", 0, UINT64_MAX - 1, &trace->options.first_step) ||
         !cli_number(args, "trace-count", 1, UINT64_MAX, &trace->options.max_lines) ||
         !read_range(trace, args, program)) {
@@ -238,6 +256,9 @@ bool session_trace_close(struct session_trace *trace, const struct cli_args *arg
         good = false;
     }
     if (trace->file != NULL && trace->file != stdout) {
+        int error = session_packed_close(trace->packed);
+
+        trace->error = trace->error != 0 ? trace->error : error;
         if (fclose(trace->file) != 0 && trace->error == 0) {
             trace->error = errno;
         }

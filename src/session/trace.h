@@ -9,6 +9,7 @@
 #include "debug/tee.h"
 #include "debug/trace.h"
 #include "object/object.h"
+#include "session/packed.h"
 
 #include <stdio.h>
 
@@ -17,6 +18,7 @@ struct session_trace {
     const char *path;
     struct facet_new_file made; /* what the file writes to, unless that is standard output */
     int error;                  /* errno of the first line that was lost */
+    session_packed *packed;     /* NULL: plain text */
     facet_tracer *tracer;       /* from the first step that counts */
     struct facet_trace_options options;
     /* Listens all the time, trace or not; may be NULL. Set after session_trace_open. */
@@ -26,7 +28,8 @@ struct session_trace {
 
 /* clang-format off */
 #define SESSION_TRACE_OPTIONS_OF(formats, what)                                                    \
-    {"trace", 't', "FILE", CLI_GROUP("Trace") "write a line per step; - is standard output"},      \
+    {"trace", 't', "FILE", CLI_GROUP("Trace")                                                      \
+     "write a line per step; - is standard output, names in .gz and .zst are compressed"},         \
     {"trace-format", 0, formats, what},                                                            \
     {"trace-pc", 0, "A..B", "only instructions from address or symbol A up to B"},                 \
     {"trace-insn", 0, "PATTERN", "only mnemonics that match, such as 'fadd.*' or 'xmem.*'"},       \

@@ -1,5 +1,6 @@
 /* See xphmg.h. */
 #include "session/xphmg.h"
+#include "session/config_file.h"
 #include "session/snapshot_file.h"
 
 #include "base/file.h"
@@ -7,6 +8,7 @@
 #include "base/strbuf.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,9 +69,32 @@ static bool read_config(const struct cli_args *args, struct facet_xphmg_config *
         return false;
     }
     config->harts = (uint32_t)harts;
-    config->configuration = cli_value(args, "config");
     config->no_semihosting = cli_given(args, "no-semihosting");
     return true;
+}
+
+/* --config: a list as it is, or a file as a list. */
+static enum facet_status
+read_configuration(struct session_xphmg *s, const struct cli_args *args, struct facet_error *err)
+{
+    const char *text = cli_value(args, "config"), *ram;
+
+    if (text != NULL && session_config_is_file(text)) {
+        enum facet_status status = session_config_read(text, &s->configuration, err);
+
+        if (status != FACET_OK) {
+            return status;
+        }
+        text = s->configuration;
+    }
+    s->config.configuration = text;
+    ram = text != NULL ? strstr(text, "ram=") : NULL;
+    if (ram != NULL && (ram == text || ram[-1] == ',') && s->config.ram_bytes != 0 &&
+        memchr(ram, '+', strcspn(ram, ",")) != NULL) {
+        return facet_fail(
+            err, FACET_ERR_USAGE, 0, "--ram: the configuration has ram= with a size already");
+    }
+    return FACET_OK;
 }
 
 /* The words as one line, for SYS_GET_CMDLINE; NULL when memory is short. */
@@ -124,11 +149,11 @@ load_snapshot(struct session_xphmg *s, const char *path, struct facet_error *err
     if (status == FACET_OK) {
         status = session_snapshot_resume(&file, &s->config, &s->machine, err);
     }
-    if (status == FACET_OK) {
+    if (status == FACET_OK && !file.bare) {
         s->config = file.config; /* its texts go with it */
         s->command_line = file.command_line;
         s->configuration = file.configuration;
-    } else {
+    } else if (status != FACET_OK) {
         (void)facet_fail_in(err, path);
         session_snapshot_free(&file);
     }
@@ -196,7 +221,10 @@ bool session_xphmg_start(struct session_xphmg *s,
         if (!read_config(args, &s->config)) {
             return false;
         }
-        status = load_program(s, args, &err);
+        status = read_configuration(s, args, &err);
+        if (status == FACET_OK) {
+            status = load_program(s, args, &err);
+        }
     }
     if (status == FACET_OK && cli_given(args, "profile")) {
         status = choose_profile(s, (unsigned)profile, &err);
@@ -205,6 +233,14 @@ bool session_xphmg_start(struct session_xphmg *s,
         (void)cli_bad_error(args, &err);
     }
     return status == FACET_OK;
+}
+
+int session_xphmg_keys(void)
+{
+    char text[4096];
+
+    (void)facet_xphmg_configuration_help(text, sizeof text);
+    return printf("%s", text) >= 0 ? CLI_OK : CLI_BAD;
 }
 
 void session_xphmg_end(struct session_xphmg *s)

@@ -14,8 +14,9 @@
     {"resume", 0, "FILE", CLI_GROUP("xphmg machine")                                               \
      "continue from a snapshot of facet snapshot; without PROGRAM"},                                  \
     {"harts", 0, "N", "number of harts, 1 to 64 (default 1)"},                                     \
-    {"ram", 0, "SIZE", "RAM at 0x80000000: bytes, or with k, M, G (default 128M)"},                \
-    {"config", 0, "LIST", "full (default), min or prof, then KEY=N pairs: min,pmask_banks=4"},     \
+    {"ram", 0, "SIZE", "size of RAM: bytes, or with k, M, G (default 128M)"},                      \
+    {"config", 0, "LIST|FILE", "full (default), min, prof or rv64, then KEY=VALUE pairs: "            \
+                               "rv64,isa=rv64imac,pmp=0; or a .toml or .json file of them"},       \
     {"jobs", 0, "now|late[:SEED]", "jobs and asynchronous copies complete at once (default), or later: "\
                                    "as late as allowed, or after steps drawn from a seed"},        \
     {"profile", 0, "N", "begin in profile PN (--config prof has P0, P1 and P2; default P0)"},      \
@@ -43,5 +44,8 @@ bool session_xphmg_start(struct session_xphmg *setup,
                          const struct cli_args *args,
                          struct facet_xphmg_host host);
 void session_xphmg_end(struct session_xphmg *setup);
+
+/* --config help: prints the keys; the exit code of the command. */
+int session_xphmg_keys(void);
 
 #endif

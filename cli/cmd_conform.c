@@ -1,0 +1,176 @@
+/* `facet conform`: the portable cases of conformance/, on Facet or on any other implementation. */
+#include "command/output.h"
+#include "command/stop.h"
+
+#include "base/pool.h"
+#include "base/side_file.h"
+#include "conform/report.h"
+#include "json/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int tell_rows(const struct cli_args *args, const struct conform_suite *suite)
+{
+    const char *area = cli_value(args, "area");
+    bool missing = cli_given(args, "missing");
+    struct conform_row *rows = conform_rows(suite, NULL);
+    int code = CLI_OK;
+
+    if (rows == NULL) {
+        return cli_bad(args, "out of memory for the rows");
+    }
+    if (!conform_has_area(area)) {
+        code = cli_bad(args, "no requirement has an ID that starts with '%s-'", area);
+    } else if (args->json) {
+        code = cli_print_json(args, conform_rows_json(rows, area, missing));
+    } else {
+        conform_print_rows(stdout, rows, area, missing);
+    }
+    free(rows);
+    return code;
+}
+
+static int tell(const struct cli_args *args, const struct conform_run *run)
+{
+    struct facet_error err = {0};
+    int code = CLI_OK;
+
+    if (conform_write(run, cli_value(args, "junit"), cli_value(args, "html"), &err) != FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    if (args->json) {
+        code = cli_print_json(args, conform_json(run));
+    } else {
+        conform_print(stdout, run, cli_given(args, "all"));
+    }
+    return code == CLI_OK && !conform_good(run) ? CLI_NO : code;
+}
+
+static bool files_are_fine(const struct cli_args *args)
+{
+    const char *junit = cli_value(args, "junit"), *html = cli_value(args, "html");
+    const char *resume = cli_value(args, "resume");
+
+    return cli_can_write(args, junit) && cli_can_write(args, html) &&
+           !cli_would_replace(args, junit, html, "the page of --html") &&
+           !cli_would_replace(args, junit, resume, "the file of --resume") &&
+           !cli_would_replace(args, html, resume, "the file of --resume");
+}
+
+/* What counting rows does not need, and what nothing else does. */
+static bool options_fit(const struct cli_args *args)
+{
+    static const char *const of_runs[] = {"against",
+                                          "row",
+                                          "case",
+                                          "all",
+                                          "timeout",
+                                          "threads",
+                                          "resume",
+                                          "signatures",
+                                          "junit",
+                                          "html",
+                                          NULL};
+    static const char *const of_rows[] = {"missing", NULL}, *const of_others[] = {"timeout", NULL};
+
+    return cli_given(args, "rows")
+               ? !cli_useless(args, of_runs, "does nothing with --rows, which runs no case")
+               : !cli_useless(args, of_rows, "needs --rows") &&
+                     (cli_given(args, "against") ||
+                      !cli_useless(args, of_others, "needs --against"));
+}
+
+static int run_conform(const struct cli_args *args)
+{
+    struct conform_how how = {
+        .choice = {cli_value(args, "area"), cli_value(args, "row"), cli_value(args, "case")},
+        .against = cli_value(args, "against"),
+        .seconds = 60,
+        .stop = cli_stop_wanted,
+        .resume = cli_value(args, "resume"),
+        .keep = cli_value(args, "signatures")};
+    const char *folder = cli_value(args, "suite");
+    struct conform_suite suite = {0};
+    struct conform_run run = {0};
+    struct facet_error err = {0};
+    uint64_t threads = 0;
+    struct cli_stop watch;
+    char beside[4096];
+    int code;
+
+    conform_suite_folder(beside, sizeof beside);
+    if (!options_fit(args) || !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
+        !cli_real(args, "timeout", 1e-3, CLI_MOST_SECONDS, &how.seconds) || !files_are_fine(args)) {
+        return CLI_BAD;
+    }
+    how.threads = (unsigned)threads;
+    if (how.against != NULL) { /* the programs that run there are to end, too */
+        cli_stop_begin(&watch, NULL, HUGE_VAL);
+    }
+    if (conform_suite_read(folder != NULL ? folder : beside, &suite, &err) != FACET_OK) {
+        code = cli_bad_error(args, &err);
+    } else if (cli_given(args, "rows")) {
+        code = tell_rows(args, &suite);
+    } else if ((how.keep != NULL && facet_folder_make(how.keep, &err) != FACET_OK) ||
+               conform_run_suite(&suite, &how, &run, &err) != FACET_OK) {
+        code = cli_bad_error(args, &err);
+    } else {
+        code = tell(args, &run);
+    }
+    if (how.against != NULL) {
+        cli_stop_end(&watch);
+        code = cli_stop_signal() != 0 ? cli_stop_code() : code;
+    }
+    conform_run_free(&run);
+    conform_suite_free(&suite);
+    return code;
+}
+
+static const struct cli_option options[] = {
+    {"suite", 's', "DIR", "the suite (default: conformance beside the program)"},
+    {"against", 0, "COMMAND", "what is tested (default: Facet itself)"},
+    {"area", 'a', "AREA", "only cases of CAP, PM, XM, RSV, RT, GFX, MTX, TILE or G12"},
+    {"row", 'r', "ID", "only cases that name this row, or one of a pattern (RT-05*)"},
+    {"case", 'c', "TEXT", "only cases with this in their names"},
+    {"all", 0, NULL, "list the cases that passed or were not run, too"},
+    {"timeout", 't', "SECONDS", "for each case of --against (default 60)"},
+    {"threads", 0, "N", "cases at once (default 0: all processors)"},
+    {"resume", 0, "FILE", "remember what is done there, and go on from it"},
+    {"signatures", 0, "DIR", "write what was answered, as DIR/CASE.signature"},
+    {"junit", 0, "FILE", "write the results as JUnit XML"},
+    {"html", 0, "FILE", "write a page: areas, rows, their texts, cases and verdicts"},
+    {"rows", 'R', NULL, "run nothing; count the rows that have a case, or a reason for none"},
+    {"missing", 'm', NULL, "with --rows: list the rows that have neither"},
+    {NULL, 0, NULL, NULL},
+};
+
+const struct cli_command cli_cmd_conform = {
+    .name = "conform",
+    .summary = "run portable conformance cases on any implementation",
+    .usage =
+        "facet conform [--suite DIR] [--against COMMAND] [--area AREA] [--row ID] [--case TEXT]\n"
+        "              [--all] [--timeout SECONDS] [--threads N] [--resume FILE]\n"
+        "              [--signatures DIR] [--junit FILE] [--html FILE] [--json]\n"
+        "facet conform --rows [--suite DIR] [--area AREA] [--missing] [--json]",
+    .details =
+        "The suite (`make conformance`; docs/conformance.md) holds programs, case folders and "
+        "vectors that need none of Facet's code. Each names the rows of the contract that it "
+        "shows and has a signature, the 32-bit words that it must leave.\n\n"
+        "COMMAND is run once for each case, without a shell. {elf} or {case} in it stands for the "
+        "file or folder of the case, {signature} for the file that it must write, {out} for a "
+        "folder of its own (the signature is then {out}/signature), {config} for the "
+        "configuration, {name} for the name. A command without {case} is given programs of the "
+        "hart only. stdio:COMMAND is one program that reads a JSON line for each case and answers "
+        "with one.\n\n"
+        "A case passes, FAILs (another signature), is out of time, or ends in an error (no "
+        "signature); what the command cannot run is counted as not run. The exit code is 0 when "
+        "all that were run passed, 1 when not, 2 when the suite, the command or a file is not "
+        "usable.",
+    .examples = "facet conform --suite examples/conform --all\n"
+                "facet conform --suite examples/conform --rows --area TILE",
+    .options = options,
+    .has_json = true,
+    .run = run_conform,
+    .operands = "",
+};

@@ -1,0 +1,49 @@
+/* Inside the room: the ways to an answer. Each fills `got`, or sets the verdict and its text. */
+#ifndef FACET_CONFORM_INTERNAL_H
+#define FACET_CONFORM_INTERNAL_H
+
+#include "conform/target.h"
+
+#include <pthread.h>
+
+struct conform_target {
+    char *command;  /* NULL: Facet */
+    char **words;   /* its words, ends with NULL */
+    double seconds; /* per case */
+    bool asks;      /* stdio: */
+    bool (*stop)(void);
+    /* The program that is asked. */
+    pthread_mutex_t lock;
+    int pid, to, from; /* pid 0: not running */
+};
+
+/* Sets verdict and text; of what others wrote, only what can be shown in one line. */
+void conform_say(struct conform_result *result,
+                 enum conform_verdict verdict,
+                 const char *format,
+                 ...) __attribute__((format(printf, 3, 4)));
+
+enum facet_status conform_facet(const struct conform_case *c,
+                                struct conform_words *got,
+                                struct conform_result *result,
+                                struct facet_error *err);
+enum facet_status conform_command(struct conform_target *target,
+                                  const struct conform_case *c,
+                                  struct conform_words *got,
+                                  struct conform_result *result,
+                                  struct facet_error *err);
+enum facet_status conform_ask(struct conform_target *target,
+                              const struct conform_case *c,
+                              struct conform_words *got,
+                              struct conform_result *result,
+                              struct facet_error *err);
+void conform_ask_end(struct conform_target *target);
+
+/* A child in a group of its own that dies with this process: its standard streams are the three
+ * descriptors. Its process, or -1 with errno set. */
+int conform_spawn(char *const *words, int in, int out, int error);
+double conform_now(void);
+/* Whether all is to end before its time. */
+bool conform_stopped(const struct conform_target *target);
+
+#endif

@@ -1,0 +1,56 @@
+/* Many cases of one kind: run, and those that show a difference made small. */
+#ifndef FACET_FUZZ_CAMPAIGN_H
+#define FACET_FUZZ_CAMPAIGN_H
+
+#include "base/pool.h"
+#include "base/progress.h"
+#include "fuzz/kinds.h"
+
+enum { FACET_FUZZ_MAX_FINDINGS = 16, FACET_FUZZ_PATH = 4096 };
+
+struct facet_fuzz_finding {
+    struct facet_fuzz_case smallest;
+    size_t drawn; /* items before shrinking */
+    struct facet_fuzz_verdict verdict;
+};
+
+struct facet_fuzz_campaign {
+    const struct facet_fuzz_kind *kind;
+    uint64_t seed;
+    uint64_t first, count;          /* numbers of cases */
+    size_t length;                  /* items of a case, 1..FACET_FUZZ_MAX_ITEMS */
+    struct conform_target *against; /* instead of Facet's own ways; NULL: none */
+    struct facet_fuzz_finding findings[FACET_FUZZ_MAX_FINDINGS]; /* by number */
+    size_t finding_count;                                        /* kept */
+    uint64_t different;                                          /* all that were found */
+};
+
+/* Case `number` as it is drawn. */
+void facet_fuzz_draw(const struct facet_fuzz_campaign *campaign,
+                     uint64_t number,
+                     struct facet_fuzz_case *c);
+
+/* Runs all cases; the result does not depend on the number of threads. Of many findings those with
+ * the lowest numbers are kept and made small. */
+enum facet_status facet_fuzz_run(struct facet_fuzz_campaign *campaign,
+                                 facet_pool *pool,
+                                 struct facet_progress *progress,
+                                 struct facet_error *err);
+
+/* Writes FOLDER/KIND-SEED-NUMBER with the kind's suffix and, where a kind has programs, .elf and
+ * .signature; the folder is made when it is missing. `path` gets the name without suffix. */
+enum facet_status facet_fuzz_write(const struct facet_fuzz_kind *kind,
+                                   const struct facet_fuzz_case *c,
+                                   const char *folder,
+                                   char path[FACET_FUZZ_PATH],
+                                   struct facet_error *err);
+
+/* FOLDER/suite.json and rows.tsv, so that facet conform replays the programs that were written
+ * under these names; nothing for a kind without programs. */
+enum facet_status facet_fuzz_write_suite(const struct facet_fuzz_kind *kind,
+                                         const char *folder,
+                                         const char *const *paths,
+                                         size_t count,
+                                         struct facet_error *err);
+
+#endif

@@ -1,0 +1,113 @@
+/* See fuzzing.h. */
+#include "report/fuzzing.h"
+
+#include "json/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+int report_fuzz_emit(const struct cli_args *args,
+                     const struct facet_fuzz_campaign *campaign,
+                     const char *folder)
+{
+    struct facet_error err = {0};
+
+    for (uint64_t i = 0; i < campaign->count; i++) {
+        struct facet_fuzz_case c;
+        char path[FACET_FUZZ_PATH];
+
+        facet_fuzz_draw(campaign, campaign->first + i, &c);
+        if (facet_fuzz_write(campaign->kind, &c, folder, path, &err) != FACET_OK) {
+            return cli_bad_error(args, &err);
+        }
+    }
+    if (args->json) {
+        return cli_print_json(args, json_pack("{s:I}", "written", (json_int_t)campaign->count));
+    }
+    printf("%" PRIu64 " case%s in %s\n", campaign->count, cli_s(campaign->count), folder);
+    return CLI_OK;
+}
+
+static json_t *findings_json(const struct facet_fuzz_campaign *campaign, const char *const *paths)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < campaign->finding_count; i++) {
+        const struct facet_fuzz_finding *f = &campaign->findings[i];
+
+        (void)json_array_append_new(list,
+                                    json_pack("{s:I, s:s, s:I, s:I, s:s*}",
+                                              "number",
+                                              (json_int_t)f->smallest.number,
+                                              "difference",
+                                              f->verdict.text,
+                                              "drawn",
+                                              (json_int_t)f->drawn,
+                                              "left",
+                                              (json_int_t)f->smallest.count,
+                                              "file",
+                                              paths[i]));
+    }
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}",
+                     "kind",
+                     campaign->kind->name,
+                     "seed",
+                     (json_int_t)campaign->seed,
+                     "first",
+                     (json_int_t)campaign->first,
+                     "count",
+                     (json_int_t)campaign->count,
+                     "different",
+                     (json_int_t)campaign->different,
+                     "findings",
+                     list);
+}
+
+int report_fuzz_findings(const struct cli_args *args,
+                         const struct facet_fuzz_campaign *campaign,
+                         const char *folder)
+{
+    static char names[FACET_FUZZ_MAX_FINDINGS][FACET_FUZZ_PATH];
+    const char *paths[FACET_FUZZ_MAX_FINDINGS] = {NULL};
+    int code = campaign->different == 0 ? CLI_OK : CLI_NO;
+    struct facet_error err = {0};
+
+    for (size_t i = 0; i < campaign->finding_count; i++) {
+        const struct facet_fuzz_finding *f = &campaign->findings[i];
+
+        if (folder != NULL) {
+            if (facet_fuzz_write(campaign->kind, &f->smallest, folder, names[i], &err) !=
+                FACET_OK) {
+                return cli_bad_error(args, &err);
+            }
+            paths[i] = names[i];
+        }
+        if (!args->json) {
+            printf("case %" PRIu64 ": %s; %zu of %zu %s left%s%s\n",
+                   f->smallest.number,
+                   f->verdict.text,
+                   f->smallest.count,
+                   f->drawn,
+                   campaign->kind->items,
+                   folder != NULL ? ", in " : "",
+                   folder != NULL ? names[i] : "");
+        }
+    }
+    if (folder != NULL && campaign->finding_count != 0 &&
+        facet_fuzz_write_suite(campaign->kind, folder, paths, campaign->finding_count, &err) !=
+            FACET_OK) {
+        return cli_bad_error(args, &err);
+    }
+    if (args->json) {
+        int printed = cli_print_json(args, findings_json(campaign, paths));
+
+        return printed == CLI_OK ? code : printed;
+    }
+    printf("%" PRIu64 " case%s, %" PRIu64 " with a difference (%s)\n",
+           campaign->count,
+           cli_s(campaign->count),
+           campaign->different,
+           campaign->against != NULL ? "the plain way, and that of --against"
+                                     : campaign->kind->ways);
+    return code;
+}
