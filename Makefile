@@ -7,10 +7,11 @@ FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?=
 FUZZ_PROGRAMS ?= 2000
 FUZZ_SEED ?= 1
+MUTATE ?= --count 300
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h' '*.inc')
 
 .DEFAULT_GOAL := all
-.PHONY: all packages configure demo test test-long test-programs bench fuzz fuzz-hart arm64 deb errata pictures install clean format tidy help
+.PHONY: all packages configure demo test test-long test-programs bench conformance fuzz fuzz-hart mutate rtl arm64 deb errata pictures install clean format tidy help
 
 all: configure ## build build/facet and what is installed with it
 	@ninja -C $(BUILD) program
@@ -41,6 +42,10 @@ deb: packages ## Debian packages in out/deb, checked by lintian and by using the
 	@tools/make_deb.sh out/deb
 	@FACET_SOURCE=$(CURDIR) PYTHONPATH=tests python3 tests/deb/test_deb.py out/deb
 
+conformance: configure ## write the conformance suite to build/conformance
+	@ninja -C $(BUILD) conformance-programs
+	@tools/conformance.sh $(BUILD)
+
 errata: ## regenerate docs/errata.md from spec/
 	@python3 tools/gen_errata.py spec docs/errata.md
 
@@ -56,6 +61,13 @@ fuzz: packages ## fuzz all targets, or FUZZ_TARGETS, for FUZZ_SECONDS seconds ea
 fuzz-hart: test-programs ## FUZZ_PROGRAMS random programs on the hart and on qemu
 	@python3 tools/fuzz_hart.py --runner $(BUILD)/tests/xphmg/hart/fuzz_hart_run --facet $(BUILD)/facet \
 	    --programs $(FUZZ_PROGRAMS) --seed $(FUZZ_SEED)
+
+mutate: packages ## change the code in small ways and count what no test notices (MUTATE="--count 300 --seed 1")
+	@python3 tools/mutate $(MUTATE)
+
+rtl: all ## the SystemVerilog examples beside libfacet, with Verilator and yosys
+	@tools/install_packages.sh rtl/packages.txt
+	@rtl/check.sh $(BUILD) build-rtl
 
 arm64: all ## build for arm64 too; its tests, and the same bits as here, under qemu
 	@tools/install_packages.sh tools/arm64/packages.txt

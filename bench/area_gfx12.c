@@ -1,8 +1,10 @@
 /* Area `gfx12`: rays through a GFX12 image beside Embree's rtcIntersect1, on the same scene, the
- * same rays, one thread, each ray alone. `primary-best` lets both sides do what is best for rays
- * from one point: Facet packets, Embree packets or streams. Facet returns what the reference loop
- * of the contract returns, bit for bit; the image is what `facet bvh build --quality high` writes,
- * with its top level and its instance, while Embree gets one flat mesh built at high quality.
+ * same rays, one thread. Facet gets arrays of rays, as its interface takes them, and has them take
+ * turns, each on its own way; Embree gets one ray per call. `primary-best` lets both sides do what
+ * is best for rays from one point: Facet packets, Embree packets or streams. Facet returns what the
+ * reference loop of the contract returns, bit for bit; the image is what `facet bvh build --quality
+ * high` writes, with its top level and its instance, while Embree gets one flat mesh built at high
+ * quality.
  *
  * Time is CPU time of the thread, so that other programs on the machine count little; only the
  * scaling over two threads has to be measured on the clock. */

@@ -84,7 +84,7 @@ enum facet_status trace_scene_make(const char *name,
     facet_scene_init(&out->scene);
     status = bench_scene_make(name, size, &out->scene, err);
     if (status == FACET_OK) {
-        status = facet_render_bvh_input_make(&out->scene, NULL, 0, NULL, &out->input, err);
+        status = facet_render_bvh_input_make(&out->scene, NULL, 0, NULL, true, &out->input, err);
     }
     if (status == FACET_OK) {
         status =

@@ -102,30 +102,6 @@ static const char style[] =
     "var(--peer) }\n"
     "  .facet i { background: var(--facet) } .bar span { color: var(--dim) }\n";
 
-/* Text that may have signs of HTML in it. */
-static void put_text(struct facet_strbuf *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '&':
-            facet_strbuf_puts(out, "&amp;");
-            break;
-        case '<':
-            facet_strbuf_puts(out, "&lt;");
-            break;
-        case '>':
-            facet_strbuf_puts(out, "&gt;");
-            break;
-        case '"':
-            facet_strbuf_puts(out, "&quot;");
-            break;
-        default:
-            facet_strbuf_putc(out, *text);
-            break;
-        }
-    }
-}
-
 /* The longer of the two bars of a result takes 50 % of its cell; the rest is for the words. */
 static void put_bar(struct facet_strbuf *out,
                     const char *class,
@@ -139,9 +115,9 @@ static void put_bar(struct facet_strbuf *out,
                         class,
                         50 * value / longest,
                         value);
-    put_text(out, unit);
+    facet_strbuf_escaped(out, unit);
     facet_strbuf_puts(out, " ");
-    put_text(out, who);
+    facet_strbuf_escaped(out, who);
     facet_strbuf_puts(out, "</span></div>");
 }
 
@@ -151,7 +127,7 @@ static void put_result(struct facet_strbuf *out, const struct bench_result *r)
     const double longest = r->has_peer && r->peer > r->facet ? r->peer : r->facet;
 
     facet_strbuf_puts(out, "<tr><td class=\"name\">");
-    put_text(out, r->measure->name);
+    facet_strbuf_escaped(out, r->measure->name);
     facet_strbuf_puts(out, "</td><td>");
     put_bar(out, " facet", r->facet, longest, r->measure->unit, "");
     if (!r->has_peer) {
@@ -181,7 +157,7 @@ void bench_page(struct facet_strbuf *out, const struct bench_report *report)
                         style);
     for (size_t i = 0; i < BENCH_FACTS; i++) {
         facet_strbuf_printf(out, "<dt>%s</dt><dd>", facts[i].name);
-        put_text(out, facts[i].value);
+        facet_strbuf_escaped(out, facts[i].value);
         facet_strbuf_puts(out, "</dd>\n");
     }
     facet_strbuf_printf(
@@ -197,9 +173,9 @@ void bench_page(struct facet_strbuf *out, const struct bench_report *report)
         if (r->area != area) {
             facet_strbuf_puts(out, area != NULL ? "</table>\n<h2>" : "<h2>");
             area = r->area;
-            put_text(out, area->name);
+            facet_strbuf_escaped(out, area->name);
             facet_strbuf_puts(out, "</h2>\n<p>");
-            put_text(out, area->summary);
+            facet_strbuf_escaped(out, area->summary);
             facet_strbuf_puts(out, "</p>\n<table>\n");
         }
         put_result(out, r);

@@ -1,0 +1,190 @@
+"""How much the tests notice: makes small changes to the code and counts those that no suite fails on.
+
+All changes sit behind switches in one build of a copied tree (FOLDER/tree); the work tree is never touched. One pass
+without a change records which suite reaches which change; then each change runs the suites that reach it,
+shortest first, until one fails. Ends with the score of each room in FOLDER/report.txt and report.json.
+"""
+import argparse
+import json
+import os
+import random
+import re
+import sys
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+import changes
+import report
+import suites
+import tree
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOMS = {"num": ["num"], "rt": ["rt"], "gfx": ["gfx"], "raster": ["raster"], "xphmg": ["xphmg"], "tile": ["tile"],
+         "gfx12": ["gfx12"], "bvh": ["bvh"], "isa": ["isa", "assembler", "object"], "mem": ["mem", "machine"]}
+
+
+def arguments():
+    p = argparse.ArgumentParser(prog="mutate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--count", type=int, default=300, help="how many changes to draw (default 300)")
+    p.add_argument("--seed", type=int, default=1, help="which ones (default 1)")
+    p.add_argument("--rooms", help=f"rooms to draw from, or with --resume to go on with: {', '.join(ROOMS)} (default all), named")
+    p.add_argument("--suites", default="", help="only suites whose name matches this pattern judge")
+    p.add_argument("--longest", type=float, default=20, help="suites that take longer, in seconds, do not judge (default 20)")
+    p.add_argument("--limit", type=float, default=10,
+                   help="seconds that a suite gets besides eight times what it took; a hang is noticed (default 10)")
+    p.add_argument("--named", default=os.path.join(HERE, "named.tsv"), help="table of changes that are always made")
+    p.add_argument("--judged", default=os.path.join(HERE, "judged.tsv"), help="table of survivors that somebody has judged")
+    p.add_argument("-j", "--jobs", type=int, default=2)
+    p.add_argument("--resume", action="store_true",
+                   help="go on: what was killed stays so; survivors meet only tests that are new or changed")
+    p.add_argument("--source", default=os.path.join(HERE, "../.."), help="the source tree")
+    p.add_argument("--folder", default="build-mutate", help="where all is made (default build-mutate)")
+    return p.parse_args()
+
+
+def files_of(source, rooms):
+    """{room: files}. What guest programs are made of too is left alone: the switch is no part of a guest."""
+    tracked = tree.source_files(source)
+    guest = ""
+    for name in tracked:
+        if name.startswith("guest/"):
+            with open(os.path.join(source, name), errors="replace") as f:
+                guest += f.read()
+    found = {}
+    for room in rooms:
+        inside = re.compile(rf"src/({'|'.join(ROOMS.get(room, [room]))})/.*\.(c|h|inc)$")
+        found[room] = [n for n in tracked if inside.match(n) and n.removeprefix("src/") not in guest]
+    return found
+
+
+def as_record(room, file, text, c):
+    return {"room": room, "file": file, **c._asdict(), "from_line": text.count("\n", 0, c.first) + 1}
+
+
+def free(taken, file, c):
+    return all(c.last <= a or b <= c.first for a, b in taken.get(file, []))
+
+
+def draw(source, options):
+    """The plan: {k: change}. The named ones first, then as many of each room, and of each kind within it, as there are."""
+    texts, plan, taken = {}, {}, {}
+
+    def text_of(file):
+        if file not in texts:
+            with open(os.path.join(source, file)) as f:
+                texts[file] = f.read()
+        return texts[file]
+
+    def add(room, file, c):
+        taken.setdefault(file, []).append((c.first, c.last))
+        plan[str(len(plan) + 1)] = as_record(room, file, text_of(file), c)
+
+    for n, (file, function, old, new) in report.read_rows(options.named, 4):
+        c = os.path.exists(os.path.join(source, file)) and changes.named_change(file, text_of(file), function, old, new)
+        if not c:
+            print(f"{options.named}:{n}: {function} in {file} does not hold this code once: {old}", file=sys.stderr)
+        elif free(taken, file, c):
+            add("named", file, c)
+    rooms = options.rooms.split(",") if options.rooms else list(ROOMS)
+    for at, (room, files) in enumerate(files_of(source, rooms).items()):
+        rng = random.Random(f"{options.seed} {room}")
+        kinds = {}
+        for file in files:
+            for c in changes.changes_of(file, text_of(file)):
+                kinds.setdefault(c.kind, []).append((file, c))
+        for each in kinds.values():
+            rng.shuffle(each)
+        want = options.count * (at + 1) // len(rooms) - options.count * at // len(rooms)
+        while want and any(kinds.values()):
+            for each in kinds.values():
+                while want and each:
+                    file, c = each.pop()
+                    if free(taken, file, c):
+                        add(room, file, c)
+                        want -= 1
+                        break
+    return plan
+
+
+def save(path, value):
+    with open(path + ".new", "w") as f:
+        json.dump(value, f)
+    os.replace(path + ".new", path)
+
+
+def load(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path) as f:
+        return json.load(f)
+
+
+def build(source, copy, plan, jobs, log):
+    """Builds, and drops what does not compile, until it does."""
+    while True:
+        tree.write_mutants(source, copy, plan)
+        done, refused = tree.compile_tree(copy, os.path.join(copy, "build"), jobs, log)
+        if done:
+            return
+        if not tree.drop_refused(plan, refused):
+            raise SystemExit(f"the tree does not build, and no change is to blame: {log.name}")
+
+
+def main():
+    options = arguments()
+    source, folder = os.path.abspath(options.source), os.path.abspath(options.folder)
+    copy, plan_path, reach_path, results_path = (os.path.join(folder, n) for n in
+                                                 ("tree", "plan.json", "reach.json", "results.json"))
+    judged = report.read_judged(options.judged)
+    settings = {"count": options.count, "seed": options.seed, "rooms": options.rooms}
+    os.makedirs(copy, exist_ok=True)
+    results, reach = {}, {}
+    if options.resume and os.path.exists(plan_path):
+        plan, results, reach = load(plan_path), load(results_path), load(reach_path)
+        settings, plan = plan["settings"], plan["changes"]
+        names = tree.source_files(source)
+        old = tree.first_difference(source, os.path.join(folder, "source"), [n for n in names if n.startswith("src/")])
+        if old:
+            raise SystemExit(f"{old} has changed since these changes were drawn; start anew, without --resume")
+        tree.copy_files(source, copy, [n for n in names if n.startswith("tests/")])
+    else:
+        plan = draw(source, options)
+        names = tree.source_files(source)
+        tree.copy_files(source, os.path.join(folder, "source"), [n for n in names if n.startswith("src/")])
+        changed = {c["file"] for c in plan.values()} | {"src/base/meson.build"}
+        tree.copy_files(source, copy, [n for n in names if n not in changed])
+    tree.remove_others(copy, names)
+    with open(os.path.join(folder, "build.log"), "w") as log:  # from the copy: the tree may change meanwhile
+        build(os.path.join(folder, "source"), copy, plan, options.jobs, log)
+    save(plan_path, {"settings": settings, "changes": plan})
+    living = [k for k, c in plan.items() if not c.get("dropped")]
+    print(f"{len(living)} changes in one build, {len(plan) - len(living)} did not compile", flush=True)
+
+    there = {name: s for name, s in suites.all_suites(os.path.join(copy, "build")).items()
+             if re.search(options.suites, name)}
+    with ThreadPoolExecutor(options.jobs) as pool:
+        new = [s for s in there.values() if not suites.is_recorded(s, reach.get(s.name), options.longest)]
+        waiting = {pool.submit(suites.record_reach, s, options.longest): s.name for s in new}
+        for done in as_completed(waiting):
+            reach[waiting[done]] = done.result()
+            save(reach_path, reach)
+        reach_here = {name: {**r, "passed": r["passed"] and r["seconds"] <= options.longest}
+                      for name, r in reach.items() if name in there}
+        print(f"{len(new)} suites recorded, {sum(r['passed'] for r in reach_here.values())} judge", flush=True)
+        order = [k for k in living if report.outcome_of(plan[k], results.get(k), judged) in ("open", "survived")
+                 and (not options.resume or not options.rooms or plan[k]["room"] in options.rooms.split(","))]
+        random.Random(options.seed).shuffle(order)  # stopped early, it has still seen all rooms
+        order.sort(key=lambda k: (plan[k]["kind"] != "named", k in results))
+        waiting = {pool.submit(suites.judge, int(k), there, reach_here, results.get(k, {}).get("passed", {}),
+                               options.limit): k for k in order}
+        for n, done in enumerate(as_completed(waiting), 1):
+            k = waiting[done]
+            killer, passed = done.result()
+            results[k] = {"killer": killer, "passed": passed}
+            save(results_path, results)
+            c = plan[k]
+            print(f"[{n}/{len(order)}] {c['file']}:{c['line']}: {c['kind']}: {killer or 'SURVIVED'}", flush=True)
+    print(report.write(folder, settings, plan, results, reach_here, judged), end="")
+
+
+if __name__ == "__main__":
+    main()
