@@ -21,6 +21,7 @@ static struct {
     int failures;
     bool skipped;
     uint64_t random;
+    unsigned machines; /* that were recorded */
     struct row rows[MAX_ROWS];
     size_t row_count;
 } now;
@@ -77,8 +78,64 @@ void harness_row(const char *ids)
     }
 }
 
+static FILE *record;
+/* Checks that were written down already. */
+static struct {
+    const char *file;
+    int line;
+    char rows[ID_SIZE];
+} told[64];
+static size_t told_next;
+
+unsigned harness_record_anew(void)
+{
+    memset(told, 0, sizeof told);
+    return ++now.machines;
+}
+
+FILE *harness_record(void)
+{
+    return record;
+}
+
+/* Which rows a check belongs to and what it looks at, in words; a check in a loop once. */
+static void record_check(const char *file, int line, const char *format, va_list args)
+{
+    const char *first = "";
+    char text[512];
+
+    for (size_t i = 0; i < now.row_count && first[0] == '\0'; i++) {
+        first = now.rows[i].open ? now.rows[i].id : "";
+    }
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        if (told[i].file == file && told[i].line == line && strcmp(told[i].rows, first) == 0) {
+            return;
+        }
+    }
+    told[told_next].file = file;
+    told[told_next].line = line;
+    (void)snprintf(told[told_next].rows, sizeof told[told_next].rows, "%s", first);
+    told_next = (told_next + 1) % (sizeof told / sizeof told[0]);
+    (void)vsnprintf(text, sizeof text, format, args);
+    text[strcspn(text, "\n")] = '\0';
+    fprintf(record, "check");
+    for (size_t i = 0; i < now.row_count; i++) {
+        if (now.rows[i].open) {
+            fprintf(record, " %s", now.rows[i].id);
+        }
+    }
+    fprintf(record, "\t%s\n", text);
+}
+
 static bool note(bool ok, const char *file, int line, const char *format, va_list args)
 {
+    if (record != NULL) {
+        va_list again;
+
+        va_copy(again, args);
+        record_check(file, line, format, again);
+        va_end(again);
+    }
     for (size_t i = 0; i < now.row_count; i++) {
         now.rows[i].checks += now.rows[i].open;
         now.rows[i].failures += now.rows[i].open && !ok;
@@ -191,15 +248,15 @@ static bool names_exist(int argc, char **argv)
     return true;
 }
 
-static FILE *open_results(const char *suite)
+static FILE *open_in(const char *variable, const char *suite, const char *ending)
 {
-    const char *folder = getenv("FACET_TEST_RESULTS");
+    const char *folder = getenv(variable);
     char path[1024];
 
     if (folder == NULL) {
         return NULL;
     }
-    (void)snprintf(path, sizeof path, "%s/%s.tsv", folder, suite);
+    (void)snprintf(path, sizeof path, "%s/%s.%s", folder, suite, ending);
     return fopen(path, "w");
 }
 
@@ -209,6 +266,7 @@ static void run_case(const struct harness_case *c)
     now.failures = 0;
     now.skipped = false;
     now.row_count = 0;
+    now.machines = 0;
     now.random = 0;
     for (const char *p = c->name; *p != '\0'; p++) {
         now.random = now.random * 131 + (unsigned char)*p;
@@ -220,7 +278,13 @@ static void run_case(const struct harness_case *c)
                MAX_CASE_IDS);
         now.failures++;
     }
+    if (record != NULL) {
+        fprintf(record, "case %s\t%s\n", c->name, c->ids);
+    }
     c->run();
+    if (record != NULL) {
+        fprintf(record, "end %s\n", now.failures != 0 || now.skipped ? "fail" : "pass");
+    }
     for (size_t i = 0; i < now.row_count && !now.skipped; i++) {
         if (now.rows[i].checks == 0) {
             printf("%s checks nothing of %s\n", c->name, now.rows[i].id);
@@ -274,7 +338,8 @@ int main(int argc, char **argv)
     if (!names_exist(argc, argv)) {
         return 2;
     }
-    results = open_results(suite);
+    results = open_in("FACET_TEST_RESULTS", suite, "tsv");
+    record = open_in("FACET_TEST_RECORD", suite, "log");
     for (struct harness_case *c = first_case; c != NULL; c = c->next) {
         if (!wanted(c, argc, argv)) {
             continue;
@@ -294,6 +359,9 @@ int main(int argc, char **argv)
     }
     if (results != NULL) {
         fclose(results);
+    }
+    if (record != NULL) {
+        fclose(record);
     }
     printf("%s: %d passed, %d failed, %d skipped\n", suite, passed, failed, skipped);
     return failed != 0;

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef void harness_fn(void);
@@ -56,6 +57,13 @@ void harness_skip(const char *why);
 bool harness_failed(void);
 /* true under `make test-long` (environment FACET_TEST_LONG=1). */
 bool harness_long(void);
+/* Where a machine's test bench writes down what the running case did with it, so that it can be
+ * made a portable case (conformance/recorded.py): FACET_TEST_RECORD/SUITE.log; NULL when that is
+ * not set. The harness adds the cases, their rows and what is checked. */
+FILE *harness_record(void);
+/* Another machine: the checks that follow are written down even if they were before. Returns how
+ * many there were in this case. */
+unsigned harness_record_anew(void);
 /* Deterministic random numbers (SplitMix64), seeded per case from its name. */
 uint64_t harness_random(void);
 

@@ -199,6 +199,18 @@ TEST(listing, "")
               "        80000018 75 00                   \n");
     facet_strbuf_free(&out);
     assembled_free(&a);
+
+    text = ".data\n.word 1\n.rodata\n.byte 2\n"; /* not in the order of the addresses */
+    a = assemble_with(&options, text);
+    facet_strbuf_init(&out);
+    facet_asm_listing(&a.result, text, strlen(text), &out);
+    CHECK_STR(facet_strbuf_text(&out),
+              "      1                                  .data\n"
+              "      2 80000010 01 00 00 00             .word 1\n"
+              "      3                                  .rodata\n"
+              "      4 80000000 02                      .byte 2\n");
+    facet_strbuf_free(&out);
+    assembled_free(&a);
 }
 
 TEST(lexer, "")
@@ -308,6 +320,8 @@ TEST(hints_for_mnemonics, "")
         XPHMG, "amoad.w.aqrl a0, a1, (a2)", 1, 1, "unknown", "did you mean `amoadd.w.aqrl`");
     check_error(XPHMG, "amoadd.w.aqr a0, a1, (a2)", 1, 1, "unknown", "did you mean `amoadd.w");
     check_error(XPHMG, "nop nop", 1, 5, "too many operands", "the syntax is `nop`");
+    check_error(TILE, "VMUL v1, v2, v3", 1, 1, "unknown", "VMUL.");
+    check_error(XPHMG, "xmem a0", 1, 1, "unknown", "xmem.stg.d, xmem.pref, ..."); /* a long list */
 }
 
 TEST(the_longest_vector_by_name, "")

@@ -157,6 +157,9 @@ TEST(expressions_follow_c, "")
 
 TEST(expression_details, "")
 {
+    /* Operators of two characters without a space behind them. */
+    CHECK_EQ(value_of(XPHMG, "(0||7)+2*(7&&0)+4*(1<<2)+32*(8>>3)+64*(1<=1)+128*(1>=2)+256*(3==3)"),
+             1 + 16 + 32 + 64 + 256);
     CHECK_EQ(value_of(XPHMG, "1 + 2 * 3"), 7);
     CHECK_EQ(value_of(XPHMG, "10 - 4 - 3"), 3);
     CHECK_EQ(value_of(XPHMG, "-7 / 2"), -3);
@@ -323,8 +326,60 @@ TEST(sections_and_symbols, "")
     check_error(XPHMG, ".section .a, \"q\"", 1, 15, "unknown section flag", "");
     check_error(XPHMG, ".section .a, \"a\", @bits", 1, 20, "unknown section type", "@nobits");
     check_error(XPHMG, ".section .text, \"aw\"", 1, 10, "other flags", "");
+    check_error(XPHMG, ".comm x, 8, 3", 1, 8, "power of two", "");
+    check_error(XPHMG, ".comm x, 8, 0", 1, 8, "power of two", "");
+    check_error(XPHMG, ".comm x, 8, 0x200000", 1, 8, "power of two", "");
+    a = assemble_text(XPHMG, ".section .a, \"q\", @bits\n"); /* one mistake, one complaint */
+    CHECK_EQ(a.result.diags.count, 1);
+    assembled_free(&a);
     check_error(XPHMG, ".type x, @fun", 1, 11, "unknown symbol type", "@function");
     check_error(XPHMG, ".option rvd", 1, 9, "unknown option", "did you mean `rvc`");
+}
+
+/* A symbol that is set before what it is set to belongs to the section of that, or to none. */
+TEST(sections_of_symbols_that_are_set_ahead, "")
+{
+    struct assembled a = assemble_text(
+        XPHMG,
+        ".set place, l + 4\n.set number, k + 1\n.set gap, m - l\nnop\nl: nop\nm: nop\n.equ k, 6");
+    static const struct {
+        const char *name;
+        uint64_t value;
+        bool number;
+    } symbols[] = {{"place", 0x80000008, false}, {"number", 7, true}, {"gap", 4, true}};
+
+    if (CHECK_MSG(a.status == FACET_OK, "%s", first_error(&a))) {
+        for (unsigned i = 0; i < 3; i++) {
+            const struct facet_object_symbol *s = symbol_named(&a, symbols[i].name);
+
+            CHECK_MSG(s != NULL && s->value == symbols[i].value &&
+                          (s->section == FACET_SYMBOL_ABSOLUTE) == symbols[i].number,
+                      "%s",
+                      symbols[i].name);
+        }
+    }
+    assembled_free(&a);
+}
+
+/* The number of a subsection is read and changes nothing. Of two sections at one address the empty
+ * one stands first, whatever their order in the text. */
+TEST(subsections_and_empty_sections, "")
+{
+    struct assembled a = assemble_text(XPHMG,
+                                       ".section .full,\"ax\"\n.address 0x80001000\nnop\n"
+                                       ".section .void,\"ax\"\n.address 0x80001000\nx:\n");
+
+    check_error(XPHMG, ".text later\nlater: nop", 1, 7, "", "");
+    if (CHECK_MSG(a.status == FACET_OK, "%s", first_error(&a))) {
+        CHECK(section_named(&a, ".void") < section_named(&a, ".full"));
+    }
+    assembled_free(&a);
+    a = assemble_text(XPHMG, "ret\n.data\n.byte 1\n.text 1\nnop\n.data 2\n.byte 2\n");
+    if (CHECK_MSG(a.status == FACET_OK, "%s", first_error(&a))) {
+        CHECK_EQ(section_named(&a, ".text")->size, 8);
+        CHECK_EQ(section_named(&a, ".data")->size, 2);
+    }
+    assembled_free(&a);
 }
 
 TEST(placing_and_entry, "")

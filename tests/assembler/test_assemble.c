@@ -10,6 +10,7 @@ TEST(position_and_name, "")
     check_same(XPHMG, "addi a1, a0, 4", "addi a1, imm=4, rs1=a0");
     check_same(XPHMG, "pmclr 2", "pmclr pbank=2");
     check_same(XPHMG, "lw a0, 8(a1)", "lw rd=a0, rs1=a1, imm=8");
+    check_words(XPHMG, "lw a0, (a1)\nsd a0, (a1)", 2, 0x0005A503, 0x00A5B023);
     check_same(XPHMG, "xlds.atoms.add.w a0, (a1), a2", "xlds.atoms.add.w a0, 0(a1), a2");
     check_same(XPHMG, "xlds.atoms.add.w a0, (a1), a2", "xlds.atoms.add.w rs1=a1, rs2=a2, rd=a0");
     check_same(XPHMG, "xlds.atoms.add.w a0, (a1), a2", "xlds.atoms.add.w rs1=(a1), rs2=a2, rd=a0");
@@ -315,6 +316,16 @@ TEST(rv64_pseudo, "")
     check_words(XPHMG, "lr.d.aq a0, (a1)", 1, 0x1405b52fu);
     check_same(XPHMG, "c.nop\nc.ebreak", ".half 1, 0x9002");
     check_error(XPHMG, "lui a0, %hi(x)\nx:", 1, 9, "lui cannot make the address", "use la");
+    /* The label may stand anywhere in its section. */
+    check_words(XPHMG,
+                "nop\nl: auipc a0, %pcrel_hi(x)\nm: auipc a1, %pcrel_hi(x)\n"
+                "addi a1, a1, %pcrel_lo(m)\nlw a0, %pcrel_lo(l)(a0)\nx:",
+                5,
+                0x00000013,
+                0x00000517,
+                0x00000597,
+                0x00C58593,
+                0x01052503);
     check_error(XPHMG, "addi a0, a0, %pcrel_lo(x)\nx:", 1, 14, "no %pcrel_hi at", "");
     check_error(XPHMG, "addi a0, a0, %foo(x)", 1, 14, "unknown function", "%pcrel_lo");
     check_error(XPHMG, "beq a0, a1, x\n.zero 5000\nx:", 1, 13, "5004 bytes away, out of reach", "");
@@ -331,6 +342,25 @@ TEST(rv64_pseudo, "")
 }
 
 /* What `li` builds, run by a simulator of the six instructions it may use. */
+/* Zeros at the end of a constant are shifted in, all at once. */
+TEST(li_is_short, "")
+{
+    static const struct {
+        const char *text;
+        size_t words;
+    } rows[] = {{"li a0, 0x100000000", 2},
+                {"li a0, -0x800000000000", 2},
+                {"li a0, 0x5000000000007", 3},
+                {"li a0, 0x7FF00000001", 3}};
+
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct assembled a = assemble_text(XPHMG, rows[i].text);
+
+        CHECK_EQ(a.size, 4 * rows[i].words);
+        assembled_free(&a);
+    }
+}
+
 TEST(li_builds_every_constant, "")
 {
     for (unsigned round = 0; round < 20000 && !harness_failed(); round++) {

@@ -1,4 +1,5 @@
 #include "meshes.h"
+#include "harness.h"
 
 #include <facet/gfx12.h>
 #include <math.h>
@@ -140,6 +141,43 @@ void mesh_free(struct mesh *mesh)
 {
     free(mesh->triangles);
     *mesh = (struct mesh){NULL, 0};
+}
+
+float mesh_uniform(void)
+{
+    return (float)(harness_random() % 10000) / 5000.0f - 1.0f;
+}
+
+struct facet_gfx12_image
+mesh_image(struct mesh *meshes, uint32_t count, uint32_t instances, float reach)
+{
+    struct facet_bvh_blas_input *blas = calloc(count, sizeof *blas);
+    struct facet_bvh_instance *placed = calloc(instances, sizeof *placed);
+    const struct facet_bvh_scene_input scene = {blas, count, placed, instances};
+    const struct facet_gfx12_build_options options = {0};
+    struct facet_gfx12_build_report report;
+    struct facet_gfx12_image image;
+
+    for (uint32_t i = 0; i < count; i++) {
+        blas[i].triangles = meshes[i].triangles;
+        blas[i].triangle_count = meshes[i].count;
+    }
+    for (uint32_t i = 0; i < instances; i++) {
+        for (int k = 0; k < 3; k++) {
+            placed[i].world_to_object[k][k] = 1;
+            placed[i].world_to_object[k][3] = reach * mesh_uniform();
+        }
+        placed[i].blas = i % count;
+        placed[i].user_data = i;
+        placed[i].mask = 0xFF;
+    }
+    CHECK(facet_gfx12_build(&scene, &options, NULL, NULL, &image, &report, NULL) == FACET_OK);
+    for (uint32_t i = 0; i < count; i++) {
+        mesh_free(&meshes[i]);
+    }
+    free(blas);
+    free(placed);
+    return image;
 }
 
 bool same_hits(const struct facet_gfx12_hit *a, const struct facet_gfx12_hit *b)

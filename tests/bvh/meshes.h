@@ -2,7 +2,7 @@
 #ifndef FACET_TESTS_BVH_MESHES_H
 #define FACET_TESTS_BVH_MESHES_H
 
-#include "bvh/input.h"
+#include "gfx12/build/build.h"
 
 struct mesh {
     struct facet_bvh_triangle *triangles;
@@ -19,6 +19,13 @@ struct mesh mesh_terrain(uint32_t n);
 /* `count` unconnected triangles of random size in a cube. */
 struct mesh mesh_soup(uint32_t count, uint64_t seed);
 void mesh_free(struct mesh *mesh);
+
+/* A random number from -1 to 1. */
+float mesh_uniform(void);
+/* An image of the meshes, which are freed, each in some of the instances; those are moved by up to
+ * `reach` and have their number as user data. */
+struct facet_gfx12_image
+mesh_image(struct mesh *meshes, uint32_t count, uint32_t instances, float reach);
 
 /* All members; the structs have bytes between them that mean nothing. */
 struct facet_gfx12_hit;

@@ -17,7 +17,7 @@
 #define facet_gfx12_emit_free portable_gfx12_emit_free
 #define facet_gfx12_high_pair portable_gfx12_high_pair
 #define facet_gfx12_instance_bounds portable_gfx12_instance_bounds
-#define facet_gfx12_instance_node portable_gfx12_instance_node
+#define facet_gfx12_instance_place portable_gfx12_instance_place
 #define facet_gfx12_instance_promises portable_gfx12_instance_promises
 #define facet_gfx12_level_join portable_gfx12_level_join
 #define facet_gfx12_level_plan portable_gfx12_level_plan

@@ -96,6 +96,21 @@ def a_wrong_base_and_a_cut_image_are_told():
 
 
 @case()
+def a_wrong_base_inside_the_image_is_told():
+    """Whatever the ray meets: the instances do not lead to roots."""
+    with tempfile.TemporaryDirectory() as folder:
+        image = Image(folder)
+        for off in (0x40, 0x80, 0x100, 0x180, 0x200, 0x280, 0x400):
+            base = hex(0x40000 - off)
+            for words in (["--brief"], ["--json"], ["--expect", "0"]):
+                result = facet("bvh", "why", image.path, "--base", base, "--ray", "900 900 900 1 1 1", *words)
+                check_eq(result.returncode, 1, f"why {words} from {base}: {result.stderr}")
+                check(words[0] == "--expect" or b"is --base right?" in result.stderr, f"{base}: {result.stderr}")
+        result = facet("bvh", "why", image.path, "--base", "0x40000", "--ray", "900 900 900 1 1 1", "--brief")
+        check_eq((result.returncode, result.stderr), (0, b""), "the right base")
+
+
+@case()
 def types_that_name_no_node_are_told():
     with tempfile.TemporaryDirectory() as folder:
         image = Image(folder)

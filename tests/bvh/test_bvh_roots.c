@@ -14,40 +14,12 @@
 
 enum { BLASES = 4, INSTANCES = 12, ROOT = 0x15 };
 
-static float uniform(void)
-{
-    return (float)(harness_random() % 10000) / 5000.0f - 1.0f;
-}
-
 static struct facet_gfx12_image build_scene(bool boxes)
 {
     struct mesh mesh[BLASES] = {
         mesh_planet(9, 12), mesh_soup(300, 3), mesh_soup(boxes ? 200 : 2, 5), mesh_terrain(9)};
-    struct facet_bvh_blas_input blas[BLASES] = {0};
-    struct facet_bvh_instance instance[INSTANCES] = {0};
-    struct facet_bvh_scene_input scene = {blas, BLASES, instance, INSTANCES};
-    struct facet_gfx12_build_options options = {0};
-    struct facet_gfx12_build_report report;
-    struct facet_gfx12_image image;
 
-    for (int i = 0; i < BLASES; i++) {
-        blas[i].triangles = mesh[i].triangles;
-        blas[i].triangle_count = mesh[i].count;
-    }
-    for (uint32_t i = 0; i < INSTANCES; i++) {
-        for (int k = 0; k < 3; k++) {
-            instance[i].world_to_object[k][k] = 1;
-            instance[i].world_to_object[k][3] = uniform();
-        }
-        instance[i].blas = i % BLASES;
-        instance[i].user_data = i;
-        instance[i].mask = 0xFF;
-    }
-    CHECK(facet_gfx12_build(&scene, &options, NULL, NULL, &image, &report, NULL) == FACET_OK);
-    for (int i = 0; i < BLASES; i++) {
-        mesh_free(&mesh[i]);
-    }
-    return image;
+    return mesh_image(mesh, BLASES, INSTANCES, 1);
 }
 
 /* The image behind a node that is none, so that the ray's root is ROOT; only the top level moves
@@ -214,8 +186,8 @@ static struct facet_gfx12_query random_ray(void)
     float origin[3], direction[3];
 
     for (int k = 0; k < 3; k++) {
-        origin[k] = 6 * uniform();
-        direction[k] = centre[k] + uniform() - origin[k];
+        origin[k] = 6 * mesh_uniform();
+        direction[k] = centre[k] + mesh_uniform() - origin[k];
     }
     facet_gfx12_query_init(&query, origin, direction);
     query.root = ROOT;

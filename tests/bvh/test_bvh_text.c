@@ -625,7 +625,7 @@ TEST(a_scene_becomes_builder_input, "")
     memset(instance.transform, 0, sizeof instance.transform); /* flattened to a point */
     CHECK(facet_scene_add_instance(&scene, &instance, &err) == FACET_OK);
     CHECK(facet_scene_finish(&scene, &err) == FACET_OK);
-    CHECK(facet_render_bvh_input_make(&scene, &box, 1, NULL, &input, &err) == FACET_OK);
+    CHECK(facet_render_bvh_input_make(&scene, &box, 1, NULL, true, &input, &err) == FACET_OK);
     CHECK_EQ(input.scene.blas_count, 2);
     CHECK_EQ(input.scene.instance_count, 2);
     CHECK_EQ(input.flat_instances, 1);

@@ -249,6 +249,35 @@ TEST(an_image_may_be_refitted_where_it_is, "")
     mesh_free(&moved);
 }
 
+/* What fails in a copy fails in place too, where the first look has written some nodes already. */
+TEST(a_refit_that_is_refused_is_refused_in_place, "")
+{
+    for (int m = 0; m < 2; m++) {
+        struct mesh mesh = m == 0 ? mesh_soup(3, 1) : mesh_planet(12, 16);
+        struct facet_gfx12_build_report report;
+        struct facet_bvh_blas_input blas = {.triangles = mesh.triangles,
+                                            .triangle_count = mesh.count};
+        const struct facet_bvh_scene_input scene = {.blas = &blas, .blas_count = 1};
+        struct facet_gfx12_image image;
+        struct facet_gfx12_view view;
+        struct facet_error copied = {0}, placed = {0};
+        uint8_t *out;
+
+        CHECK(facet_gfx12_build_blas(&blas, &updatable, NULL, NULL, &image, &report, NULL) ==
+              FACET_OK);
+        view = view_of(&image);
+        out = malloc(image.size);
+        mesh.triangles[0].vertex[0][0] = 0x1.8p127f; /* more than 2^127 wide */
+        mesh.triangles[1].vertex[0][0] = -0x1.8p127f;
+        CHECK_EQ(facet_gfx12_refit(&view, &scene, NULL, out, &copied), FACET_ERR_INPUT);
+        CHECK_EQ(facet_gfx12_refit(&view, &scene, NULL, image.bytes, &placed), FACET_ERR_INPUT);
+        CHECK_STR(placed.message, copied.message);
+        free(out);
+        free(image.bytes);
+        mesh_free(&mesh);
+    }
+}
+
 /* A triangle that has no area yet stays in an updatable image; one that another image has dropped
  * is missed when it grows. */
 TEST(triangles_without_area_may_grow, "")

@@ -13,11 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static float uniform(void)
-{
-    return (float)(harness_random() % 10000) / 5000.0f - 1.0f;
-}
-
 /* ---- addresses ---- */
 
 enum { MAP_BYTES = 4096, NOWHERE = -1 };
@@ -137,32 +132,11 @@ static int by_address(const void *a, const void *b)
 static struct facet_gfx12_image build_meshes(void)
 {
     struct mesh mesh[BLASES];
-    struct facet_bvh_blas_input blas[BLASES] = {0};
-    struct facet_bvh_instance instance[INSTANCES] = {0};
-    struct facet_bvh_scene_input scene = {blas, BLASES, instance, INSTANCES};
-    struct facet_gfx12_build_options options = {0};
-    struct facet_gfx12_build_report report;
-    struct facet_gfx12_image image;
 
     for (int i = 0; i < BLASES; i++) {
         mesh[i] = i % 2 == 0 ? mesh_planet(4 + (uint32_t)i, 7) : mesh_soup(40, (uint32_t)i);
-        blas[i].triangles = mesh[i].triangles;
-        blas[i].triangle_count = mesh[i].count;
     }
-    for (uint32_t i = 0; i < INSTANCES; i++) {
-        for (int k = 0; k < 3; k++) {
-            instance[i].world_to_object[k][k] = 1;
-            instance[i].world_to_object[k][3] = 3 * uniform();
-        }
-        instance[i].blas = i % BLASES;
-        instance[i].user_data = i;
-        instance[i].mask = 0xFF;
-    }
-    CHECK(facet_gfx12_build(&scene, &options, NULL, NULL, &image, &report, NULL) == FACET_OK);
-    for (int i = 0; i < BLASES; i++) {
-        mesh_free(&mesh[i]);
-    }
-    return image;
+    return mesh_image(mesh, BLASES, INSTANCES, 3);
 }
 
 /* The starts of TLAS and BLASes in the image, in order: those that instances point to. */
@@ -285,8 +259,9 @@ TEST(rays_through_parts_that_lie_apart, "G12-269")
     facet_gfx12_unit_view(&unit[0], &a.one);
     facet_gfx12_unit_view(&unit[1], &a.many);
     for (int r = 0; r < 2000; r++) {
-        float origin[3] = {8 * uniform(), 8 * uniform(), 8 * uniform()};
-        float direction[3] = {uniform() - origin[0], uniform() - origin[1], uniform() - origin[2]};
+        float origin[3] = {8 * mesh_uniform(), 8 * mesh_uniform(), 8 * mesh_uniform()};
+        float direction[3] = {
+            mesh_uniform() - origin[0], mesh_uniform() - origin[1], mesh_uniform() - origin[2]};
         struct facet_gfx12_hit hit[2];
 
         for (int i = 0; i < 2; i++) {

@@ -224,6 +224,13 @@ TEST(every_item_has_a_card, "")
                       "example of %s: 0x%08x",
                       row->mnemonic,
                       word);
+            for (unsigned k = 0; k < row->operand_count; k++) { /* a jump to itself is no example */
+                CHECK_MSG(row->operands[k].kind != FACET_OPERAND_PCREL ||
+                              facet_operand_get(&row->operands[k], word) == 8,
+                          "example of %s: 0x%08x",
+                          row->mnemonic,
+                          word);
+            }
         }
     }
 }

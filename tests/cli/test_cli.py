@@ -201,14 +201,14 @@ def colour_can_be_refused():
 def the_options_that_may_be_repeated_are_named():
     """Those of the page and those whose help says so are the same; the last value of any other counts."""
     with open(os.path.join(SOURCE, "docs/commands.md"), encoding="utf-8") as file:
-        page = set(re.findall(r"`(--?\w+)`", re.search(r"\*repeatable\* \((.*?)\)", file.read(), re.S).group(1)))
+        page = set(re.findall(r"`(--?[\w-]+)`", re.search(r"\*repeatable\* \((.*?)\)", file.read(), re.S).group(1)))
     named = set()
     for command in COMMANDS:
         text = option_text(command)
         for option in re.split(r"\n(?=  (?:-|    --))", text):
             if "repeatable" in option.replace("\n", " "):
                 letter = re.match(r"\s*(-\w), ", option)
-                long = re.search(r"--\w+", option).group(0)
+                long = re.search(r"--[\w-]+", option).group(0)
                 check(page & {long, letter.group(1) if letter else long}, f"docs/commands.md lacks {command} {long}")
                 named |= {long, letter.group(1) if letter else long}
     check(page <= named, f"no help calls {page - named} repeatable")
@@ -481,7 +481,7 @@ def completion_is_valid_bash():
 
 @case()
 def completion_offers_commands_options_and_choices():
-    check_eq(complete("cove"), ["coverage"])
+    check_eq(complete("cove"), ["cover", "coverage"])
     check_eq(complete("completion", ""), ["bash", "zsh", "fish"])
     check(set(name.split()[0] for name in COMMANDS) <= set(complete("")), "a command is not offered")
     check("man" in complete("help", "m"), "facet help does not complete commands")

@@ -43,7 +43,10 @@ FORMS = [
     ("dis <fill.elf -o >out.s", "fixed"),
     ("bench num f32_add --runs 1 --seconds 0.001 --html >out.html", "fixed+prints"),
     ("run <hello.elf --trace >out.jsonl", "free+prints"),
+    ("run <hello.elf --trace >out.jsonl.gz", "free+prints"),
     ("run <frame.elf --framebuffer >out.png", "free+prints"),
+    ("run <signature.elf --signature >out.sig --dump-memory _start.._start+8=>out.bin", "free+prints"),
+    ("run <hello.elf --cover >out.json --dump-memory _start.._start+4=>out.bin", "free+prints"),
     ("run <hello.elf --files <folder", "free"),
     ("run <hello.elf --files-ro <folder", "free"),
     ("run --resume <hello.snap --trace >out.jsonl", "fixed+prints"),
@@ -105,15 +108,24 @@ FORMS = [
     ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --in 0x80200000=<raw.bin "
      "--out target,64=>out.raw --save >out.tile --trace >out.jsonl", "fixed+trace"),
     ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --resume <fill.tile", "fixed"),
-    ("tile run <include.s -I <folder", "fixed"),
+    ("tile run <include.s -I <folder --cover >out.json", "fixed"),
+    ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --out target,64=>out.raw "
+     "--save >out.tile --cover >out.json", "fixed"),
     ("tile test <k1", "free+prints"),
     ("tile draw <triangle.json -o >out.png", "fixed"),
+    ("cover merge <hello.json <hello2.json -o >out.json", "free"),
+    ("cover report <hello.json --html >out.html", "free"),
+    ("conform --suite <suite --junit >out.xml --html >out.html", "fixed"),
+    ("conform --suite <suite --resume >out.json", "fixed"),
+    ("conform --suite <suite --signatures >cases", "fixed"),
+    ("fuzz tile --count 2 --emit -o >cases", "fixed"),
+    ("fuzz gfx12 --count 2 -o >cases", "fixed"),
     ("coverage --results <results", "fixed"),
     ("coverage --rows RT-001 --results <results", "free"),
     ("spec RT-001 --results <results", "free"),
 ]
-# Inputs that are folders, and those for which a file without any byte is a legal one.
-FOLDERS = {"folder", "k1", "results"}
+# Inputs and outputs that are folders, and inputs for which a file without any byte is a legal one.
+FOLDERS = {"folder", "k1", "results", "suite", "cases"}
 MAY_BE_EMPTY = {("as", "fill.s"), ("as", "include.s"), ("tile", "include.s"), ("tile", "fill.s"), ("tile", "raw.bin"), ("bvh trace", "rays.bin"),
                 ("bvh check", "cube.gfx12"), ("bvh check", "boxes.gfx12"), ("bvh dump", "cube.gfx12"), ("bvh diff", "cube.gfx12"),
                 ("bvh diff", "moved.gfx12"), ("bvh diff", "rays.bin")}
@@ -142,6 +154,7 @@ def make_inputs(folder):
     source("examples/tile/fill.s", "fill.s")
     source("examples/tile/triangle.json", "triangle.json")
     source("examples/xphmg/hello.s", "hello.s")
+    source("examples/xphmg/signature.s", "signature.s")
     source("examples/gfx12/cube.obj", "cube.obj")
     source("examples/gfx12/cube-moved.obj", "moved.obj")
     source("examples/gfx12/one-node.s", "node.s")
@@ -149,6 +162,7 @@ def make_inputs(folder):
     source("assets/crate.png", "crate2.png")
     source("spec/gfx12-silicon.json", "cases.json")
     shutil.copytree(os.path.join(SOURCE, "examples/tile/k1"), os.path.join(folder, "k1"))
+    shutil.copytree(os.path.join(SOURCE, "examples/conform"), os.path.join(folder, "suite"))
     os.mkdir(os.path.join(folder, "folder"))
     write("folder/part.s", b"EXIT\n")
     write("include.s", b'.include "part.s"\n')
@@ -161,7 +175,10 @@ def make_inputs(folder):
     run("as fill.s --isa tile -o fill.elf")
     run("as frame.s --isa xphmg -o frame.elf")
     run("as hello.s --isa xphmg -o hello.elf")
+    run("as signature.s --isa xphmg -o signature.elf")
     run("snapshot hello.elf --steps 1 -o hello.snap -q")
+    run("run hello.elf --cover hello.json")
+    run("run hello.elf --cover hello2.json")
     run("tile run fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --steps 3 --save fill.tile")
     run("bvh build cube.obj -o cube.gfx12")
     run("bvh build cube.obj -o part.gfx12 --base 0x1000")
@@ -245,6 +262,10 @@ def check_input(folder, words, at, prints):
 
 def check_output(folder, words, at, prints, trace):
     name = split(words[at])[2]
+    if name in FOLDERS:
+        for path in ("missing.d/x", "cube.obj", "cube.obj/x", "/dev/full"):
+            folder.refuses(plain(words, at, path), path)
+        return
     marks = [split(word) for word in words]
     others = ["out.jsonl"] if trace and name != "out.jsonl" else []
     ending = os.path.splitext(name)[1]  # it may say what is written

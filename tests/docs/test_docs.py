@@ -4,7 +4,7 @@ compared with the #include lines; links between pages lead somewhere.
 
 A page shows commands in blocks fenced with ```sh: a line that starts with `$ ` is run by bash, the
 lines below it are its output. A line of three dots alone stands for any lines. The commands of a
-page run one after the other in one folder that holds only links to `assets`, `examples`, `guest` and `spec`;
+page run one after the other in one folder that holds only links to `assets`, `conformance`, `examples`, `guest` and `spec`;
 they must exit with 0, or with N where a comment `# exit N` follows the command.
 """
 import glob
@@ -97,7 +97,7 @@ def run_in(folder, command):
 
 
 def make_folder(folder):
-    for name in ("assets", "examples", "guest", "spec"):
+    for name in ("assets", "conformance", "examples", "guest", "spec"):
         if os.path.isdir(os.path.join(SOURCE, name)):
             os.symlink(os.path.join(SOURCE, name), os.path.join(folder, name))
 

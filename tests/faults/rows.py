@@ -150,6 +150,10 @@ ROWS = [
     ("run hello.elf AAA BBB --json --dump-state", {"times": True}),
     ("run hello.elf --harts 3 --trace - --trace-format spike", {}),
     ("run frame.elf --framebuffer out.png", {}),
+    ("run signature.elf --signature out.sig --dump-memory begin_signature..end_signature=out.hex", {}),
+    ("run frame.elf --cover out.json --dump-memory _start.._start+8=out.bin", {}),
+    ("run hello.elf --trace out.jsonl.gz", {}),
+    ("run hello.elf --trace out.jsonl.zst", {}),
     ("run frame.elf --lint", {}),
     ("run --lint-rules --json", {}),
     ("run mistakes.elf --lint --json", {"times": True}),
@@ -229,12 +233,22 @@ ROWS = [
     (f"gfx12 run cube.gfx12 --ray {RAY} --program one-node.s --dump-state", {}),
     (f"tile run fill.s {TILE} --in 0x80200000=raw.bin --out target,64=out.raw --save out.tile --trace out.jsonl", {}),
     (f"tile run fill.s {TILE} --resume fill.tile --json", {}),
+    (f"tile run fill.s {TILE} --cover out.json", {}),
     ("tile run include.s -I folder", {}),
     ("tile test k1", {}),
     ("tile test k1 --json", {}),
     ("tile draw triangle.json -o out.png", {}),
     ("tile draw files.json -o out.png --lint", {}),
     ("tile draw triangle.json --threads 2 -o out.png --json", {}),
+    ("cover merge hello.json hello.json -o out.json", {}),
+    ("cover report hello.json --missing --html out.html", {}),
+    ("cover report hello.json --json", {}),
+    ("conform --suite suite --junit out.xml --html out.html --threads 1", {}),
+    ("conform --suite suite --json --threads 2", {}),
+    ("conform --suite suite --rows --missing --area TILE", {}),
+    ("fuzz xphmg --count 2 --length 8 --threads 1 -o cases", {}),
+    ("fuzz gfx12 --count 2 --length 4 --threads 2 --json", {}),
+    ("fuzz tile --count 2 --length 8 --emit -o cases", {}),
     ("coverage --results results", {}),
     ("coverage --rows RT-001 --results results --json", {}),
     ("spec RT-001 --results results", {}),
@@ -269,6 +283,7 @@ def make_inputs(facet, source, folder):
     copy("examples/tile/fill.s", "fill.s")
     copy("examples/tile/triangle.json", "triangle.json")
     copy("examples/xphmg/hello.s", "hello.s")
+    copy("examples/xphmg/signature.s", "signature.s")
     copy("examples/gfx12/cube.obj", "cube.obj")
     copy("examples/gfx12/one-node.s", "one-node.s")
     copy("examples/gfx12/cube-moved.obj", "moved.obj")
@@ -279,6 +294,7 @@ def make_inputs(facet, source, folder):
     copy("examples/lint/mistakes.s", "mistakes.s")
     copy("spec/gfx12-silicon.json", "cases.json")
     shutil.copytree(os.path.join(source, "examples/tile/k1"), os.path.join(folder, "k1"))
+    shutil.copytree(os.path.join(source, "examples/conform"), os.path.join(folder, "suite"))
     for name in ("folder", "results"):
         os.mkdir(os.path.join(folder, name))
     write("folder/part.s", b"EXIT\n")
@@ -302,7 +318,9 @@ def make_inputs(facet, source, folder):
     run("as fill.s --isa tile -o fill.elf")
     run("as mistakes.s --isa xphmg -o mistakes.elf")
     run("as hello.s --isa xphmg -o hello.elf")
+    run("as signature.s --isa xphmg -o signature.elf")
     run("snapshot hello.elf --steps 1 -o hello.snap -q")
+    run("run hello.elf --cover hello.json")
     run(f"tile run fill.s {TILE} --steps 3 --save fill.tile")
     run("scene make knot --size 16 -o knot.glb")
     run("scene make uv -o uv.glb")

@@ -7,8 +7,8 @@
 #ifndef FACET_TESTS_FUZZ_H
 #define FACET_TESTS_FUZZ_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "fuzz/choice.h"
+
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -18,23 +18,6 @@ static inline void fuzz_require(int ok)
     if (!ok) {
         abort();
     }
-}
-
-/* The input as a source of numbers; behind its end all of them are 0. */
-struct fuzz_bytes {
-    const uint8_t *at;
-    size_t left;
-};
-
-/* The next `count` bytes, at most 8, little-endian. */
-static inline uint64_t fuzz_take(struct fuzz_bytes *in, unsigned count)
-{
-    uint64_t value = 0;
-
-    for (unsigned i = 0; i < count && in->left > 0; i++, in->left--) {
-        value |= (uint64_t)*in->at++ << 8 * i;
-    }
-    return value;
 }
 
 #endif

@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_require(boxes == NULL && err.message[0] != '\0');
         return 0;
     }
-    if (facet_render_bvh_input_make(NULL, boxes, count, NULL, &input, &err) == FACET_OK) {
+    if (facet_render_bvh_input_make(NULL, boxes, count, NULL, true, &input, &err) == FACET_OK) {
         for (enum facet_bvh_quality q = FACET_BVH_CONTRACT; q < FACET_BVH_QUALITIES; q++) {
             build(&input.scene, q);
         }

@@ -4,6 +4,7 @@
 
 #include "assembler/disassemble.h"
 #include "object/elf.h"
+#include "object/lines.h"
 
 #include <stdlib.h>
 
@@ -12,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct facet_object *object = NULL;
     struct facet_error err = {0};
     struct facet_strbuf text;
+    struct facet_lines lines;
 
     if (facet_elf_read(data, size, &object, &err) != FACET_OK) {
         fuzz_require(object == NULL && err.message[0] != '\0');
@@ -24,6 +26,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)last;
         fuzz_require(g->memory_size >= g->file_size);
         fuzz_require(g->memory_size == 0 || g->address + (g->memory_size - 1) >= g->address);
+    }
+    if (facet_lines_read(object, &lines, &err) == FACET_OK) {
+        for (size_t i = 0; i < lines.count; i++) {
+            fuzz_require(i == 0 || lines.rows[i].address >= lines.rows[i - 1].address);
+            fuzz_require(facet_lines_find(&lines, lines.rows[i].address) == NULL ||
+                         lines.rows[i].file != NULL);
+        }
+    } else {
+        fuzz_require(lines.count == 0 && err.message[0] != '\0');
     }
     facet_strbuf_init(&text);
     fuzz_require(facet_disassemble(object, "fuzz", &text, &err) == FACET_OK);

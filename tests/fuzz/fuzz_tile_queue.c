@@ -106,16 +106,16 @@ static size_t take_commands(struct fuzz_bytes *in, struct facet_tile_command *ou
 
 static void fill(struct fuzz_bytes *in, uint8_t *vram)
 {
-    const struct fuzz_place place = {FACET_TILE_VRAM_BASE, VRAM_BYTES};
+    const struct facet_fuzz_place place = {FACET_TILE_VRAM_BASE, VRAM_BYTES};
 
     memset(vram, 0, VRAM_BYTES);
     for (unsigned i = 0; i < SLOTS && in->left > 0; i++) {
-        fuzz_structure_named(in,
-                             kinds[i % (sizeof kinds / sizeof kinds[0])],
-                             4,
-                             &place,
-                             vram + (size_t)i * SLOT,
-                             SLOT);
+        facet_fuzz_structure_named(in,
+                                   kinds[i % (sizeof kinds / sizeof kinds[0])],
+                                   4,
+                                   &place,
+                                   vram + (size_t)i * SLOT,
+                                   SLOT);
     }
     for (uint32_t at = VERTICES; at < KERNEL; at += 4) {
         facet_store_le32(vram + at, 0x3F000000 + (at * 0x9E3779B1u >> 7));

@@ -110,12 +110,12 @@ static void program(struct fuzz_bytes *in, uint8_t *ram)
 
 static void data(struct fuzz_bytes *in, uint8_t *ram)
 {
-    const struct fuzz_place place = {FACET_XPHMG_RAM_BASE + DATA, SLOTS * SLOT};
+    const struct facet_fuzz_place place = {FACET_XPHMG_RAM_BASE + DATA, SLOTS * SLOT};
     const unsigned element = 1u << fuzz_take(in, 1) % 4;
 
     for (unsigned i = 0; i < SLOTS; i++) {
         if (in->left > 0) {
-            fuzz_structure(in, "xphmg", element, &place, ram + DATA + i * SLOT, SLOT);
+            facet_fuzz_structure(in, "xphmg", element, &place, ram + DATA + i * SLOT, SLOT);
         }
     }
 }

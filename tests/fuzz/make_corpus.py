@@ -114,6 +114,16 @@ for i, name in enumerate(("triangle.glb", "textured.glb", "instancing.glb", "ski
 
 put("aabbs", "two.json", b'{"aabbs": [{"min": [0, 0, 0], "max": [1, 1, 1]}, {"min": [2, 0, 0], "max": [3, 1, 1], '
     b'"geometry": 5, "primitive": 7, "opaque": true}]}\n')
+put("cover", "hart.json", b'''{"facet_cover": 1, "machine": "xphmg", "runs": 1, "retired": 3, "causes": {"illegal instruction": 1},
+"instructions": [{"syntax": "lui rd, uimm", "count": 2}, {"syntax": "MTX.MUL rd, rs1, shape=5, transpose=0, sat_hint=0, vec_count=0, stride=0", "count": 1,
+"flags": {"CAP.PREC.EXC.ST.NX": 1}, "format": {"FP32": 1}, "rounding": {"RNE": 1}, "lanes": {"scalar": 1}, "mask": {"no mask": 1}}],
+"csrs": [{"name": "mtvec", "read": 0, "written": 1, "set": 0, "fields": {"BASE": {"changed": 1}, "MODE": {"changed": 0,
+"values": [0]}}}]}
+''')
+put("cover", "tile.json", b'''{"facet_cover": 1, "machine": "tile", "runs": 2, "retired": 9, "instructions": [{"syntax":
+"ADD rd, rs1, rs2", "count": 9, "saturation": {"wrap": 9}}], "csrs": [{"name": "config", "read": 1, "written": 0, "set": 0,
+"fields": {}}]}
+''')
 put("aabbs", "many.json", b'{"aabbs": [%s]}\n' % b", ".join(
     b'{"min": [%d, %d, -1e30], "max": [%d, %d.5, 1e-40]}' % (i, i * i, i + 1, i * i) for i in range(24)))
 

@@ -103,6 +103,18 @@ def base_registers_are_read_and_written():
         "3", "0x123456789", "0", "0x6000", "(void (*)()) 0x%x <done>" % symbol("done")], "values")
 
 
+@case()
+def a_hart_without_f_has_no_registers_f():
+    need_tools()
+    server = Server("--config", "rv64,isa=rv64imac")
+    commands = ("print $ft0", "print $fcsr", "print/x $misa", "print $p0", "set $a5 = 3", "print $a5", "kill")
+    words = gdb_words(f":{server.port}", commands)[:-1]  # GDB refuses a program that was compiled for registers f
+    result = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            errors="replace", timeout=300)
+    server.finish()
+    check_eq(values(result.stdout), ["void", "void", "0x8000000000101105", "void", "3"], "values")
+
+
 def symbol(name):
     nm = subprocess.run(["riscv64-unknown-elf-nm", PROGRAM], stdout=subprocess.PIPE, text=True,
                         check=True).stdout

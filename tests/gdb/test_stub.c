@@ -56,6 +56,27 @@ TEST(frames_are_found_among_noise, "")
     CHECK_EQ(reader.length, 2);
 }
 
+TEST(numbers_have_one_to_sixteen_digits, "")
+{
+    static const struct {
+        const char *text;
+        bool good;
+        uint64_t value;
+    } rows[] = {{"", false, 7},
+                {",", false, 7},
+                {"0,", true, 0},
+                {"fedcba9876543210", true, UINT64_C(0xFEDCBA9876543210)},
+                {"0fedcba9876543210", false, 7}};
+
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct facet_gdb_text text = {rows[i].text, rows[i].text + strlen(rows[i].text)};
+        uint64_t value = 7;
+
+        CHECK_EQ(facet_gdb_take_hex(&text, &value), rows[i].good);
+        CHECK_EQ(value, rows[i].value);
+    }
+}
+
 TEST(a_frame_that_is_too_long_is_told, "")
 {
     memset(&reader, 0, sizeof reader);
@@ -198,7 +219,8 @@ TEST(memory_is_read_and_written, "")
          {"M2000,ffffffffffffffff:00", "E16"},
          {"X2000,4:xyz", "E16"},
          {"m2000", "E16"},
-         {"mfffffffffffffffff,1", "E16"});
+         {"mfffffffffffffffff,1", "E16"},
+         {"m2000,", "E16"});
     desk_close(&d);
 }
 

@@ -31,6 +31,25 @@ static bool load(void *context, uint64_t address, unsigned bytes, uint32_t *word
     return true;
 }
 
+/* An explanation has the same result, and nothing of what was in its place before. */
+static void check_steps(const struct facet_gfx_numbers *n,
+                        const struct facet_gfx_texture *texture,
+                        const struct facet_gfx_sampling *sampling,
+                        const struct facet_gfx_gather *gather,
+                        const uint32_t out[4])
+{
+    struct facet_gfx_gather_steps steps[2];
+    uint32_t again[4];
+    unsigned flags = 0;
+
+    for (unsigned i = 0; i < 2; i++) {
+        memset(&steps[i], i == 0 ? 0 : 0xA5, sizeof steps[i]);
+        facet_gfx_gather_finish(n, texture, sampling, gather, again, &steps[i], &flags);
+        CHECK(memcmp(again, out, sizeof again) == 0);
+    }
+    CHECK(memcmp(&steps[0], &steps[1], sizeof steps[0]) == 0);
+}
+
 void gfx_subject(const struct gfx_case *c, struct gfx_answer *answer)
 {
     struct recorder recorder = {c, answer};
@@ -63,6 +82,7 @@ void gfx_subject(const struct gfx_case *c, struct gfx_answer *answer)
         CHECK(facet_gfx_gather_fetch(&texture, &gather, load, &recorder));
         facet_gfx_gather_finish(
             &n, &texture, &sampling, &gather, answer->out, NULL, &answer->flags);
+        check_steps(&n, &texture, &sampling, &gather, answer->out);
     } else {
         struct facet_gfx_sample sample;
 

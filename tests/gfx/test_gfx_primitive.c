@@ -1,6 +1,7 @@
 /* The primitives of gfx-semantics.md 4.3 with any coefficients, as INTERP and LUT use them: FP
  * steps by the MPFR judge, integer nests as GMP rationals. */
 #include "base/float.h"
+#include "gfx/lut.h"
 #include "gfx/primitive.h"
 #include "harness.h"
 #include "oracle.h"
@@ -340,4 +341,45 @@ TEST(reals_floor_and_compare_exactly, "")
     CHECK(!facet_gfx_real_is(&x, 1));
     x = facet_gfx_real_of(1, 1, -4000);
     CHECK(!facet_gfx_real_is(&x, 1));
+}
+
+/* What an explanation shows of a mean: each sum, then the quotient. */
+TEST(steps_of_a_mean, "")
+{
+    const struct facet_conv fp32 = {.acc = FACET_FMT_FP32, .elem = FACET_FMT_FP32};
+    const float values[4] = {1, 2.5f, -8, 0.5f}, sums[4] = {3.5f, -4.5f, -4, -1};
+    uint32_t t[4], steps[4] = {0};
+    unsigned flags = 0;
+
+    for (unsigned i = 0; i < 4; i++) {
+        t[i] = facet_float_bits(values[i]);
+    }
+    CHECK_EQ(facet_gfx_mean(&fp32, t, 4, steps, &flags), facet_float_bits(-1));
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK_EQ(steps[i], facet_float_bits(sums[i]));
+    }
+}
+
+/* Where integers of any scale lie in a table: 3 1/2 entries in units of 2^scale. */
+TEST(places_in_a_table_by_scale, "")
+{
+    const struct facet_gfx_lut lut = {.linear = true, .size = {8, 8, 8}};
+
+    for (int scale = -28; scale <= -1; scale++) {
+        struct facet_gfx_numbers n = {0};
+        struct facet_gfx_lut_plan plan;
+        uint32_t in[4];
+        unsigned flags = 0;
+
+        for (unsigned i = 0; i < 4; i++) {
+            n.channel[i].elem = n.channel[i].acc = FACET_FMT_INT32;
+            n.channel[i].scale = (int8_t)scale;
+            in[i] = UINT32_C(7) << (-scale - 1);
+        }
+        facet_gfx_lut_plan(&n, &lut, in, &plan, &flags);
+        CHECK_MSG(plan.axis[0].index == 3 && facet_gfx_real_floor(&plan.axis[0].frac, 4) == 8,
+                  "scale %d: index %u",
+                  scale,
+                  plan.axis[0].index);
+    }
 }

@@ -81,6 +81,19 @@ static void fill(void)
     }
 }
 
+/* Kernels that use AVX-512 where they can, and where the host has it. */
+static bool wide;
+
+static bool has_wide(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq");
+#else
+    return false;
+#endif
+}
+
 static uint64_t run_kernel(facet_gfx_span_kernel *kernel,
                            const struct facet_gfx_texture *t,
                            const struct facet_gfx_sampling *s,
@@ -97,6 +110,7 @@ static uint64_t run_kernel(facet_gfx_span_kernel *kernel,
         .height = (int32_t)t->height,
         .wrap = s->wrap,
         .srgb = s->srgb,
+        .wide = wide,
         .scale_u = t->normalized ? 65536.0 * t->width : 65536.0,
         .scale_v = t->normalized ? 65536.0 * t->height : 65536.0,
     };
@@ -145,6 +159,7 @@ TEST(spans_equal_single_samples, "")
 #if defined(__x86_64__)
         if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
             some_flags[1] = 0;
+            wide = has_wide() && below(2) != 0;
             left[1] =
                 run_kernel(facet_gfx_span_avx2, &t, &s, u, v, first, kernel[1], &some_flags[1]);
         }
@@ -238,6 +253,7 @@ TEST(filtered_values_meet_the_exact_curve, "")
     for (unsigned round = 0; round < rounds && !harness_failed(); round++) {
         unsigned flags = FACET_NX;
 
+        wide = has_wide() && round % 2 != 0;
         for (unsigned k = 0; k < 64; k++) {
             const uint64_t r = harness_random();
 

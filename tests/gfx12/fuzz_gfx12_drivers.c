@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "fuzz/fuzz.h"
 #include "gfx12/drivers/headers.h"
+#include "gfx12/drivers/hiprt.h"
 #include "gfx12/drivers/rdf.h"
 #include "gfx12/drivers/rules.h"
 #include "gfx12/drivers/sniff.h"
@@ -30,7 +31,7 @@ static void check_rules(const struct facet_gfx12_structure *s, const uint8_t *by
     };
     struct facet_gfx12_piece pieces[8] = {{*s, 0, size, first}, {*s, room, size, second}};
     uint32_t found;
-    uint8_t *copy = calloc(1, 2 * room + 1);
+    uint8_t *copy = calloc(2, 2 * room + 1), *original = copy + 2 * room + 1;
     struct facet_gfx12_view view = {.bytes = copy,
                                     .size = room + size,
                                     .base = first + s->base,
@@ -44,6 +45,7 @@ static void check_rules(const struct facet_gfx12_structure *s, const uint8_t *by
     }
     memcpy(copy, bytes, size);
     memcpy(copy + room, bytes, size);
+    memcpy(original, copy, room + size);
     facet_gfx12_hiprt_translate(copy, pieces, 2);
     if (facet_gfx12_walk(&view, &walk, NULL) == FACET_OK) {
         found = facet_gfx12_pieces_follow(&view, &walk, pieces, 2, 8);
@@ -52,8 +54,12 @@ static void check_rules(const struct facet_gfx12_structure *s, const uint8_t *by
             fuzz_require(i == 0 || pieces[i - 1].at + pieces[i - 1].bytes <= pieces[i].at);
         }
         (void)facet_gfx12_headers_check(&view, &walk, pieces, found, count, &view, NULL);
-        facet_gfx12_headers_refit(&walk, pieces, found, copy);
+        facet_gfx12_headers_refit(&walk, pieces, found, original, copy);
         facet_gfx12_walk_free(&walk);
+    }
+    if (facet_gfx12_hiprt_can_update(pieces, 2, original, NULL) == FACET_OK &&
+        s->driver == FACET_GFX12_DRIVER_HIPRT) {
+        (void)facet_gfx12_hiprt_restore(copy, original, pieces, 2, NULL);
     }
     free(copy);
 }

@@ -31,6 +31,27 @@ static bool same(const struct facet_gfx12_hit *a, const struct facet_gfx12_hit *
            a->instance == b->instance && a->instance_user_data == b->instance_user_data;
 }
 
+/* The ray three times in a batch, without statistics: the loops that count nothing. */
+static void check_batch(const facet_gfx12_tracer *tracer,
+                        const struct facet_gfx12_query *query,
+                        enum facet_status want_status,
+                        const struct facet_gfx12_hit *want)
+{
+    struct facet_gfx12_batch_ray rays[3];
+    struct facet_gfx12_hit hits[3];
+
+    for (unsigned i = 0; i < 3; i++) {
+        rays[i] = (struct facet_gfx12_batch_ray){.t_min = query->t_min, .t_max = query->t_max};
+        memcpy(rays[i].origin, query->origin, sizeof rays[i].origin);
+        memcpy(rays[i].direction, query->direction, sizeof rays[i].direction);
+    }
+    require(facet_gfx12_tracer_batch(tracer, query, rays, 3, hits, NULL, NULL, NULL) ==
+            want_status);
+    for (unsigned i = 0; i < 3 && want_status == FACET_OK; i++) {
+        require(same(&hits[i], want));
+    }
+}
+
 static void check_path(const struct facet_gfx12_unit *unit,
                        const struct facet_gfx12_query *query,
                        enum facet_gfx12_tracer_path path,
@@ -45,10 +66,11 @@ static void check_path(const struct facet_gfx12_unit *unit,
     facet_gfx12_tracer *tracer;
 
     if (facet_gfx12_tracer_create(unit, &options, &tracer, NULL) != FACET_OK) {
-        return; /* a host without AVX2 */
+        return; /* a host without it */
     }
     require(facet_gfx12_tracer_trace(tracer, query, &hit, &stats, NULL) == want_status);
     require(same(&hit, want) && memcmp(&stats, want_stats, sizeof stats) == 0);
+    check_batch(tracer, query, want_status, want);
     facet_gfx12_tracer_destroy(tracer);
 }
 
@@ -159,6 +181,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (query.root != 0) { /* stands for the default in the options */
         check_path(&unit, &query, FACET_GFX12_PATH_PORTABLE, status, &hit, &stats);
         check_path(&unit, &query, FACET_GFX12_PATH_AVX2, status, &hit, &stats);
+        check_path(&unit, &query, FACET_GFX12_PATH_AVX512, status, &hit, &stats);
     }
     check_why(&unit, &query, status, &hit);
     if (status == FACET_OK) {

@@ -380,63 +380,88 @@ static bool same_stats(const struct facet_gfx12_stats *a, const struct facet_gfx
            a->instances == b->instances && a->pushes == b->pushes && a->max_depth == b->max_depth;
 }
 
-static const char *const path_names[2] = {"portable", "avx2"};
+enum { PATHS = 3 };
 
-/* The two fast paths; the second is NULL on a host without AVX2. */
-static void tracers_new(const struct world *w, uint64_t max_bytes, facet_gfx12_tracer *tracers[2])
+static const char *const path_names[PATHS] = {"portable", "avx2", "avx512"};
+
+/* The fast paths; NULL on a host that has not what they need. */
+static void
+tracers_new(const struct world *w, uint64_t max_bytes, facet_gfx12_tracer *tracers[PATHS])
 {
-    static const enum facet_gfx12_tracer_path paths[2] = {FACET_GFX12_PATH_PORTABLE,
-                                                          FACET_GFX12_PATH_AVX2};
-    for (unsigned p = 0; p < 2; p++) {
+    static const enum facet_gfx12_tracer_path paths[PATHS] = {
+        FACET_GFX12_PATH_PORTABLE, FACET_GFX12_PATH_AVX2, FACET_GFX12_PATH_AVX512};
+
+    for (unsigned p = 0; p < PATHS; p++) {
         const struct facet_gfx12_tracer_options options = {
-            .address = w->base, .path = paths[p], .max_bytes = max_bytes};
+            .address = w->base,
+            .path = paths[p],
+            .max_bytes = max_bytes,
+            .wish_bytes = below(2) == 0 ? 0 : 1 + below(100000)};
         struct facet_error err = {0};
         enum facet_status status = facet_gfx12_tracer_create(&w->unit, &options, &tracers[p], &err);
 
-        CHECK_MSG(status == FACET_OK || (p == 1 && status == FACET_ERR_USAGE), "%s", err.message);
+        CHECK_MSG(status == FACET_OK || (p > 0 && status == FACET_ERR_USAGE), "%s", err.message);
     }
 }
 
-static void tracers_free(facet_gfx12_tracer *tracers[2])
+static void tracers_free(facet_gfx12_tracer *tracers[PATHS])
 {
-    facet_gfx12_tracer_destroy(tracers[0]);
-    facet_gfx12_tracer_destroy(tracers[1]);
+    for (unsigned p = 0; p < PATHS; p++) {
+        facet_gfx12_tracer_destroy(tracers[p]);
+    }
 }
 
-/* The query once more as a batch of one ray without statistics: the loops that count nothing. */
+/* The query once more as batches of one ray and of several without statistics: the loops that count
+ * nothing. */
 static bool compare_batch(const facet_gfx12_tracer *tracer,
                           const struct facet_gfx12_query *query,
                           enum facet_status want_status,
                           const struct facet_gfx12_hit *want)
 {
+    enum { RAYS = 3 };
     struct facet_gfx12_batch_ray ray = {.t_min = query->t_min, .t_max = query->t_max};
-    struct facet_gfx12_hit got;
-    enum facet_status status;
+    struct facet_gfx12_batch_ray rays[RAYS];
+    struct facet_gfx12_hit got[RAYS];
+    bool good = true;
 
     memcpy(ray.origin, query->origin, sizeof ray.origin);
     memcpy(ray.direction, query->direction, sizeof ray.direction);
-    status = facet_gfx12_tracer_batch(tracer, query, &ray, 1, &got, NULL, NULL, NULL);
-    return CHECK_MSG(status == want_status && (status != FACET_OK || same_hit(&got, want)),
-                     "batch: status %d t %a primitive %u, expected %d t %a primitive %u; "
-                     "origin %a %a %a direction %a %a %a interval %a %a",
-                     status,
-                     got.t,
-                     got.primitive_index,
-                     want_status,
-                     want->t,
-                     want->primitive_index,
-                     ray.origin[0],
-                     ray.origin[1],
-                     ray.origin[2],
-                     ray.direction[0],
-                     ray.direction[1],
-                     ray.direction[2],
-                     ray.t_min,
-                     ray.t_max);
+    for (unsigned i = 0; i < RAYS; i++) {
+        rays[i] = ray;
+    }
+    for (unsigned count = 1; count <= RAYS && good; count += RAYS - 1) {
+        struct facet_error err = {0};
+        const enum facet_status status =
+            facet_gfx12_tracer_batch(tracer, query, rays, count, got, NULL, NULL, &err);
+
+        good = status == want_status && (status == FACET_OK || err.where == 0);
+        for (unsigned i = 0; i < count && status == FACET_OK; i++) {
+            good = good && same_hit(&got[i], want);
+        }
+        CHECK_MSG(good,
+                  "batch of %u: status %d t %a primitive %u, expected %d t %a primitive %u; "
+                  "origin %a %a %a direction %a %a %a interval %a %a",
+                  count,
+                  status,
+                  got[0].t,
+                  got[0].primitive_index,
+                  want_status,
+                  want->t,
+                  want->primitive_index,
+                  ray.origin[0],
+                  ray.origin[1],
+                  ray.origin[2],
+                  ray.direction[0],
+                  ray.direction[1],
+                  ray.direction[2],
+                  ray.t_min,
+                  ray.t_max);
+    }
+    return good;
 }
 
 /* One query on all paths; false after the first difference. */
-static bool compare_query(facet_gfx12_tracer *const tracers[2],
+static bool compare_query(facet_gfx12_tracer *const tracers[PATHS],
                           const struct facet_gfx12_unit *unit,
                           const struct facet_gfx12_query *query,
                           bool callbacks)
@@ -455,7 +480,7 @@ static bool compare_query(facet_gfx12_tracer *const tracers[2],
     }
     q.callbacks.context = &want_log;
     want_status = facet_gfx12_trace(unit, &q, &want, &want_stats, &want_err);
-    for (unsigned p = 0; p < 2 && good; p++) {
+    for (unsigned p = 0; p < PATHS && good; p++) {
         if (tracers[p] == NULL) {
             continue;
         }
@@ -511,7 +536,7 @@ static struct facet_gfx12_query make_query(const struct world *w,
 /* All rays of a world one by one; counts those that hit and those on decoded nodes. */
 static void check_world(const struct world *w, unsigned rays, unsigned *hits, unsigned *fast)
 {
-    facet_gfx12_tracer *tracers[2];
+    facet_gfx12_tracer *tracers[PATHS];
 
     tracers_new(w, 0, tracers);
     for (unsigned i = 0; i < rays && !harness_failed(); i++) {
@@ -561,7 +586,7 @@ TEST(vanishing_distances_equal_reference, "")
         const struct facet_gfx12_build_options options = {.quality = FACET_BVH_HIGH};
         struct facet_gfx12_build_report report;
         struct facet_error err;
-        facet_gfx12_tracer *tracers[2];
+        facet_gfx12_tracer *tracers[PATHS];
 
         w->grid = true;
         random_triangles(w, 0);
@@ -626,7 +651,7 @@ TEST(batches_do_not_depend_on_threads, "")
 
     for (unsigned n = 0; n < worlds && !harness_failed(); n++) {
         struct world *w = world_new(n % 3 == 2);
-        facet_gfx12_tracer *tracers[2];
+        facet_gfx12_tracer *tracers[PATHS];
         struct facet_gfx12_stats sum = {0};
         struct facet_gfx12_query common;
         size_t failed = SIZE_MAX;
@@ -708,7 +733,7 @@ static void random_bundle(const struct world *w, struct facet_gfx12_batch_ray *r
     }
 }
 
-static void check_bundle(const struct world *w, facet_gfx12_tracer *tracers[2], unsigned *hits)
+static void check_bundle(const struct world *w, facet_gfx12_tracer *tracers[PATHS], unsigned *hits)
 {
     enum { BUNDLE = 21 };
     struct facet_gfx12_query common = make_query(w, &(struct facet_gfx12_batch_ray){0});
@@ -732,7 +757,7 @@ static void check_bundle(const struct world *w, facet_gfx12_tracer *tracers[2], 
         *hits += want[count].found;
         count += status == FACET_OK;
     }
-    for (unsigned p = 0; p < 2 && tracers[p] != NULL; p++) {
+    for (unsigned p = 0; p < PATHS && tracers[p] != NULL; p++) {
         struct facet_error err = {0};
 
         CHECK_EQ(facet_gfx12_tracer_batch(tracers[p], &common, rays, BUNDLE, got, NULL, NULL, &err),
@@ -765,7 +790,7 @@ TEST(bundles_equal_reference, "")
 
     for (unsigned n = 0; n < worlds && !harness_failed(); n++) {
         struct world *w = world_new(n % 8 == 0);
-        facet_gfx12_tracer *tracers[2];
+        facet_gfx12_tracer *tracers[PATHS];
 
         if (w == NULL) {
             return;
@@ -847,7 +872,7 @@ TEST(slots_that_are_too_small_equal_reference, "")
         struct world *w = calloc(1, sizeof *w);
         struct facet_gfx12_build_report report;
         struct facet_error err;
-        facet_gfx12_tracer *tracers[2];
+        facet_gfx12_tracer *tracers[PATHS];
 
         w->grid = n % 4 == 0;
         random_triangles(w, 0);
@@ -887,7 +912,7 @@ TEST(every_step_limit, "")
 {
     for (unsigned n = 0; n < 40 && !harness_failed(); n++) {
         struct world *w = world_new(false);
-        facet_gfx12_tracer *tracers[2];
+        facet_gfx12_tracer *tracers[PATHS];
 
         if (w == NULL) {
             return;
@@ -936,7 +961,7 @@ TEST(stack_limit, "")
     for (unsigned count = 3; count <= 8; count += 5) {
         struct world w = {.image = {image, sizeof image}};
         struct facet_gfx12_query q;
-        facet_gfx12_tracer *tracers[2];
+        facet_gfx12_tracer *tracers[PATHS];
 
         self_box(image, count);
         facet_gfx12_unit_init(&w.unit, image, sizeof image);
@@ -954,7 +979,7 @@ TEST(stack_limit, "")
 TEST(memory_limit_falls_back, "")
 {
     struct world *w = world_new(false);
-    facet_gfx12_tracer *tracers[2];
+    facet_gfx12_tracer *tracers[PATHS];
     struct facet_gfx12_batch_ray ray;
 
     if (w == NULL) {
@@ -982,7 +1007,7 @@ static void count_visit(void *context, uint64_t base, uint32_t node, const uint3
 TEST(other_queries_fall_back, "")
 {
     struct world *w = world_new(false);
-    facet_gfx12_tracer *tracers[2];
+    facet_gfx12_tracer *tracers[PATHS];
 
     if (w == NULL) {
         return;

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gfx12/record.h"
+
 static uint8_t *image;
 
 static struct facet_gfx12_unit unit_new(void)

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gfx12/record.h"
+
 #define NODES 64
 
 static uint8_t image[NODES * 128];
@@ -116,10 +118,17 @@ PUBLISHED(range_two, "box8-range-two", "G12-231 G12-039")
 PUBLISHED(tri_first_hit, "tri-first-hit", "G12-232 G12-214")
 PUBLISHED(tri_last_pair_single, "tri-last-pair-single", "G12-233 G12-217 G12-227")
 PUBLISHED(triangles_first, "box8-triangles-first", "G12-234 G12-206")
+PUBLISHED(mask_none, "box8-mask-none", "G12-292")
+PUBLISHED(mask_every_other, "box8-mask-every-other", "G12-292")
+PUBLISHED(tri_back_side, "tri-back-side", "G12-292 G12-213 G12-214")
+PUBLISHED(tri_second_hit, "tri-second-hit", "G12-292 G12-213 G12-214")
+PUBLISHED(tri_both_missed, "tri-both-missed", "G12-292 G12-213 G12-214")
+PUBLISHED(far_to_near_unsorted, "box8-far-to-near-unsorted", "G12-292")
+PUBLISHED(far_to_near, "box8-far-to-near", "G12-292")
 
-TEST(published_file_has_six_cases, "")
+TEST(published_file_has_13_cases, "")
 {
-    CHECK_EQ(published()->count, 6);
+    CHECK_EQ(published()->count, 13);
 }
 
 /* ---- box nodes ---- */
@@ -577,6 +586,11 @@ TEST(absent_second_triangle, "G12-219 G12-218 G12-217")
     r = run_at(&unit, 0, 0x80, down_at(0));
     CHECK_EQ(r.v[4], 0xFFC00000); /* a NaN is not a miss in this profile */
     CHECK_EQ(r.v[7], 17 << 1);
+    /* The first triangle of a pair is never absent. */
+    memset(p.pair[0].tri[0].index, 0, sizeof p.pair[0].tri[0].index);
+    place(&p);
+    r = run_at(&unit, 0, 0x80, down_at(0));
+    CHECK(r.v[0] != 0x7F800000 && r.v[3] == 17 << 1);
 }
 
 TEST(eight_pairs, "G12-153 G12-121 G12-122 G12-123")
@@ -803,6 +817,16 @@ TEST(dual_triangle_rules, "G12-245 G12-160 G12-222")
     r = run_dual(&unit, 0, INV, 0xF0, ray_make(2, 2, 2, 0, 0, -2));
     check_words(
         "miss", r.v + 4, (const uint32_t[]){0x7F800000, 0x3F800000, 0x40800000, 0x40800000}, 4);
+    /* A ray in the plane: det = 0 is a front, and the NaNs that it makes are no miss. */
+    for (unsigned back = 0; back < 2; back++) {
+        r = run_dual(&unit,
+                     (uint64_t)(back ? 0x010 : 0x020) << 54,
+                     INV,
+                     0xF0,
+                     ray_make(0.25f, 0.5f, 0, 1, 0, 0));
+        CHECK_EQ(r.v[4], back ? 0 : 0x7F800000);
+        CHECK_EQ(r.v[5], back ? 0 : 0x3F800000);
+    }
     /* Types without a node. */
     for (uint32_t type = 2; type < 8; type++) {
         if (type == 2 || type == 3 || type == 7) {
@@ -907,7 +931,8 @@ TEST(instruction_words, "G12-002")
         {0x09000000, 0xFD030B00, true},
         {0x09000000, 0xFE030B00, false},
         {0xFF000000, 0x06030B00, true},
-        {0x0900D000, 0x06030B00, true},
+        {0x0900C800, 0x06030B00, true}, /* s[100:103] */
+        {0x0900D000, 0x06030B00, false},
         {0x0900D800, 0x06030B00, false},
         {0x09000200, 0x06030B00, false},
     };

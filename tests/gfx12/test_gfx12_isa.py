@@ -92,6 +92,25 @@ def text_and_words_come_back():
     check_eq(assemble("\n".join(disassemble(noise))), noise)
 
 
+@case("G12-294")
+def what_lies_beyond_the_contract():
+    """Descriptors end with s103, and the four-wide stack instruction is known by name only."""
+    line = "image_bvh8_intersect_ray v[0:9], [v[0:1], v[11:12], v[3:5], v[6:8], v9], s[%d:%d]"
+    words = assemble(line % (100, 103))
+    check_eq(disassemble(words), [line % (100, 103)], "the last descriptor")
+    for first in (104, 105, 106):
+        done = facet("as", "-", "--isa", "gfx12", text=line % (first, first + 3), code=2)
+        check("s105" in done.stderr, done.stderr)
+    beyond = [words[0], "%08x" % (int(words[1], 16) & ~(0x7F << 9) | 104 << 9), words[2]]
+    check_eq(disassemble(beyond), [".long 0x" + w for w in beyond], "s[104:107]")
+    between = [words[0], "%08x" % (int(words[1], 16) & ~(0x7F << 9) | 6 << 9), words[2]]
+    check_eq(disassemble(between), [".long 0x" + w for w in between], "s[6:9]")
+    wide = "ds_bvh_stack_push4_pop1_rtn_b32 v1, v0, v1, v[2:5]"
+    done = facet("as", "-", "--isa", "gfx12", text=wide, code=2)
+    check("ds_bvh_stack_push4_pop1_rtn_b32 is none (R-G12-119)" in done.stderr, done.stderr)
+    check_eq(disassemble(["db800000", "01020100"]), [".long 0xdb800000", ".long 0x01020100"], "its words")
+
+
 @case()
 def both_ways_to_write_the_offsets():
     head = "ds_bvh_stack_push8_pop1_rtn_b32 v20, v22, v21, v[0:7]"

@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/failing_alloc.h"
 #include "base/float.h"
+#include "machine/whole_state.h"
 
 #include <facet/tile.h>
 
@@ -163,7 +164,7 @@ TEST(tables_and_names, "")
     facet_machine_destroy(m);
 }
 
-/* Each register has a place of its own. */
+/* Each register has a place of its own, in a snapshot too. */
 TEST(registers_are_apart, "")
 {
     facet_machine *m;
@@ -187,6 +188,7 @@ TEST(registers_are_apart, "")
         }
     }
     CHECK_EQ(wave_reg(m, 0, "v9"), 0);
+    check_whole_state(m);
     facet_machine_destroy(m);
 }
 

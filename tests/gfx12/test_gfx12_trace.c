@@ -6,6 +6,7 @@
 #include "base/float.h"
 #include "gfx12/pack.h"
 #include "gfx12/steps.h"
+#include "gfx12/tracer.h"
 
 #include <stdlib.h>
 
@@ -434,6 +435,15 @@ static void check_scenes(bool two_levels, unsigned scenes, unsigned rays)
               "walk-backs: %u, %u",
               (unsigned)walks8,
               (unsigned)walks16);
+}
+
+TEST(counts_add_up, "")
+{
+    struct facet_gfx12_stats sum = {1, 2, 3, 4, 5, 6, 7, 8};
+
+    facet_gfx12_stats_add(&sum, &(struct facet_gfx12_stats){10, 20, 30, 40, 50, 60, 6, 80});
+    CHECK(sum.steps == 11 && sum.boxes == 22 && sum.primitives == 33 && sum.instances == 44);
+    CHECK(sum.walk_backs == 55 && sum.pushes == 66 && sum.max_depth == 7 && sum.lost_walks == 88);
 }
 
 TEST(one_level_scenes, "G12-252 G12-248")

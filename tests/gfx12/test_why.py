@@ -87,6 +87,7 @@ def the_worked_example():
 def boxes_are_explained():
     step = why(IMAGE, "--base", "0x40000")["steps"][0]
     o, d = [Fraction(-1), Fraction(1, 4), Fraction(1, 2)], [1, Fraction(1, 4), Fraction(1, 8)]
+    check_eq([exact(x) for x in step["grid_origin"]], [0, 0, 0])
     check_eq(step["grid_exponent"], [127, 127, 127])
     check_eq(len(step["children"]), 6)
     for i, c in enumerate(step["children"]):

@@ -5,7 +5,7 @@
 
 #include "gfx12/build/build.h"
 #include "gfx12/common.h"
-#include "gfx12/machine.h"
+#include "gfx12/machine/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -207,7 +207,7 @@ TEST(compare_counts_and_finds_the_first_difference, "")
     facet_image_free(&b);
     CHECK_EQ(facet_image_create(&b, 10, 11, NULL), FACET_OK);
     CHECK_EQ(facet_image_compare(&a, &b, &diff, &err), FACET_ERR_INPUT);
-    CHECK(strstr(err.message, "10 x 11") != NULL);
+    CHECK(strstr(err.message, "10 x 10 and 10 x 11") != NULL);
     facet_image_free(&a);
     facet_image_free(&b);
 }

@@ -31,18 +31,18 @@ TEST(the_changes_of_a_step, "")
               m, 0, ACC_REG_WIDE, facet_value128(UINT64_C(0xFF) << 56, 1), NULL) == FACET_OK);
     CHECK(facet_machine_step_changes(m, changes, 8, &count, &stop, NULL) == FACET_OK);
     CHECK_EQ(count, 4); /* the read is no change */
-    check_change(m, &changes[0], "core0: retired 0x0: 0x40002000");
+    check_change(m, &changes[0], "core0: retired 0x0: 0x40002000  add 0x2000");
     check_change(m, &changes[1], "core0: acc 0x0 -> 0x7");
     check_change(
         m, &changes[2], "core0: wide 0x1ff00000000000000 -> 0xff00000000000006ff00000000000007");
     check_change(m, &changes[3], "core0: acc.ctrl 0xac000000 -> 0xac000010");
     CHECK(facet_machine_step_changes(m, changes, 8, &count, &stop, NULL) == FACET_OK);
     CHECK_EQ(count, 1);
-    check_change(m, &changes[0], "core1: retired 0x8000: 0x70000000");
+    check_change(m, &changes[0], "core1: retired 0x8000: 0x70000000  halt 0x0");
     memset(changes, 0xEE, sizeof changes);
     CHECK(facet_machine_step_changes(m, changes, 1, &count, &stop, NULL) == FACET_OK);
     CHECK_EQ(count, 2); /* more than there was room for */
-    check_change(m, &changes[0], "core0: retired 0x4: 0x30001000");
+    check_change(m, &changes[0], "core0: retired 0x4: 0x30001000  st 0x1000");
     CHECK_EQ(changes[1].address, 0xEEEEEEEEEEEEEEEE);
     CHECK(facet_machine_step_changes(m, changes, 8, &count, &stop, NULL) == FACET_OK);
     check_change(m, &changes[1], "core0: acc.ctrl 0xac000010 -> 0xac000011"); /* what was stored */
@@ -50,10 +50,18 @@ TEST(the_changes_of_a_step, "")
     CHECK_EQ(count, 2);
     check_change(m, &changes[0], "core0: trap at 0xc, cause 0x2, value 0xf0000000");
     check_change(m, &changes[1], "core0: acc.cause 0x0 -> 0x2");
+    changes[1].size = 0; /* of a design that does not tell the old value */
+    check_change(m, &changes[1], "core0: acc.cause -> 0x2");
+    changes[1].size = 1;
     changes[0].kind = FACET_CHANGE_MEMORY;
     changes[0].index = 1;
     changes[0].size = 4;
     check_change(m, &changes[0], "core0: local 0xc (4 bytes) = 0xf00000000000000000000002");
+    changes[0] = (struct facet_change){
+        .kind = FACET_CHANGE_RETIRE, .address = 8, .size = 2, .new_value = {0x1F, 0}};
+    check_change(m, &changes[0], "core0: retired 0x8: 0x001f"); /* as many digits as it is long */
+    changes[0].size = 8;
+    check_change(m, &changes[0], "core0: retired 0x8: 0x000000000000001f");
     CHECK_EQ(facet_change_print(m, &changes[1], small, sizeof small), 27);
     CHECK_STR(small, "core0: ");
     facet_machine_destroy(m);

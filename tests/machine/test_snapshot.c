@@ -138,7 +138,7 @@ TEST(resealed_snapshots_are_checked_by_content, "")
         const char *message;
     } rows[] = {
         {0, 'x', "expected \"FACETSNP\""},
-        {8, 1, "version 1, expected 4"},
+        {8, 1, "version 1, expected 5"},
         {12, 3, "number of address spaces"},
         {16, 'b', "expected \"acc\""},
         {62, 9, "the state is longer than the snapshot"},

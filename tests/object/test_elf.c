@@ -293,6 +293,15 @@ TEST(flat_images, "")
     CHECK_EQ(facet_object_from_bytes(FACET_ISA_TILE, (const uint8_t *)"", 0, 0, &o, &err),
              FACET_OK);
     facet_object_free(o);
+    /* Up to the last byte of the address space. */
+    CHECK_EQ(
+        facet_object_from_bytes(FACET_ISA_TILE, (const uint8_t *)"abcd", 4, 0xFFFFFFFC, &o, &err),
+        FACET_OK);
+    facet_object_free(o);
+    CHECK_EQ(
+        facet_object_from_bytes(FACET_ISA_XPHMG, (const uint8_t *)"a", 1, UINT64_MAX, &o, &err),
+        FACET_OK);
+    facet_object_free(o);
 }
 
 /* Puts the section of that index somewhere else; `flags` are added to its own. */
@@ -320,6 +329,13 @@ TEST(overlapping_sections_are_refused, "")
         {0x7FFFFFFD, FACET_OK},
         {0x90000000, FACET_OK},
     };
+    struct file one = make_file(FACET_ISA_XPHMG, "nop\n.rodata\n.byte 1\n");
+    struct facet_object *none = NULL;
+    struct facet_error why = {0};
+
+    move_section(&one, 2, 0x80000003, 0); /* a single byte overlaps too */
+    CHECK_EQ(facet_elf_read(one.data, one.size, &none, &why), FACET_ERR_INPUT);
+    free(one.data);
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct file f = make_file(FACET_ISA_XPHMG, program);

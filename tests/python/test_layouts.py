@@ -10,7 +10,7 @@ from harness import case, check, check_eq, main
 
 COMPILER, *INCLUDES = sys.argv[1:]
 sys.argv[1:] = []
-HEADERS = ("bvh", "gfx", "gfx12", "isa", "lockstep", "machine", "memory", "num", "observer", "rt", "tile", "xphmg")
+HEADERS = ("bvh", "cosim", "gfx", "gfx12", "isa", "lockstep", "machine", "memory", "num", "observer", "rt", "tile", "xphmg")
 
 
 def program(structs):

@@ -26,6 +26,24 @@ def machine(source=SUM, **options):
 
 
 @case()
+def a_configuration_makes_another_core():
+    csrs = "_start: csrr t0, misa\n csrr t1, mhartid\n sd t0, 1(sp)\nloop: j loop\n"
+    for configuration in ("rv64,isa=rv64imac,misaligned=trap,hartid=7",
+                          {"isa": "rv64imac", "configuration": "rv64", "misaligned": "trap", "hartid": 7}):
+        hart = facet.Xphmg(csrs, configuration=configuration)
+        hart["sp"] = RAM + 4096
+        hart.run(budget=3)
+        check_eq((hart["t0"], hart["t1"], hart["mcause"], hart["mtval"]), (0x8000000000101105, 7, 6, RAM + 4097))
+    for bad, kind in (({"pmp": 4.5}, ValueError), ({"isa": "rv64i,pmp=4"}, ValueError), ({"pmp": True}, ValueError),
+                      (7, TypeError), ({"colour": 3}, facet.Error), ("isa=rv64v", facet.Error)):
+        try:
+            facet.Xphmg(csrs, configuration=bad)
+            check(False, f"{bad!r} is refused")
+        except kind as error:
+            check(isinstance(bad, int) or any(word in str(error) for word in ("pmp", "isa", "colour")), str(error))
+
+
+@case()
 def texts_and_words_go_both_ways():
     elf = facet.assemble("_start: addi x1, x2, 3\n")
     check("addi x1, x2, 3" in facet.disassemble(elf), "the instruction is in the listing")

@@ -317,6 +317,35 @@ TEST(a_part_may_keep_a_corner_outside, "")
 }
 
 /* Forged parts are refused, or drawn from without leaving the card. */
+/* One field out of its range is enough, whatever the others hold. */
+TEST(each_field_of_a_part_is_checked, "")
+{
+    const struct facet_raster_part good = {.kind = FACET_RASTER_PART_GDRAW, .row = INT32_MAX};
+    struct facet_raster_part bad[12];
+
+    for (unsigned i = 0; i < 12; i++) {
+        bad[i] = good;
+    }
+    bad[0].kind = FACET_RASTER_PART_GDRAW + 1;
+    bad[1].code = FACET_RASTER_BAD_SAMPLER; /* a code, but nothing was counted */
+    bad[2].count = 1;
+    bad[3].code = FACET_RASTER_BAD_SAMPLER + 1;
+    bad[3].count = 1;
+    bad[4].code = 1;
+    bad[4].count = FACET_RASTER_MAX_REPORTS + 1;
+    bad[5].bad_mem = 2;
+    bad[6].bad_mem_told = 1; /* told, but it was not so */
+    bad[7].half = 2;
+    bad[8].row = UINT32_C(0x80000000);
+    for (unsigned c = 0; c < 3; c++) {
+        bad[9 + c].corner[c][0] = 0x40000000;
+    }
+    CHECK(facet_raster_part_valid(&good));
+    for (unsigned i = 0; i < 12; i++) {
+        CHECK_MSG(!facet_raster_part_valid(&bad[i]), "part %u", i);
+    }
+}
+
 TEST(parts_from_outside, "")
 {
     struct pair p;

@@ -196,6 +196,51 @@ TEST(blended_plates_let_half_of_the_light_pass, "")
     facet_scene_free(&scene);
 }
 
+/* A strip of texels that is wider than the unit's textures loses every other column, not its only
+ * row; and the picture is counted to its end. */
+TEST(the_tile_gpu_shrinks_a_strip_and_counts_its_buckets, "")
+{
+    enum { TEXELS = 1 << 17 };
+    const float middle[3] = {0, 0, 0}, across[3] = {1, 0, 0}, eye[3] = {0, 0, 5};
+    uint8_t *strip = calloc(TEXELS, 4);
+    struct facet_render_options options;
+    struct facet_render_report report;
+    struct facet_progress progress;
+    struct facet_render *render = NULL;
+    struct facet_image_f image = {0};
+    struct facet_scene scene;
+    uint32_t material;
+
+    for (size_t i = 0; i < TEXELS; i++) { /* red, then green */
+        strip[4 * i + (i >= TEXELS / 2)] = strip[4 * i + 3] = 255;
+    }
+    facet_scene_init(&scene);
+    material = add_material(&scene, 1, 1, 1);
+    scene.materials[material].unlit = true;
+    scene.materials[material].base_texture.texture = add_texture(&scene, TEXELS, 1, strip);
+    add_instance(&scene, add_quad(&scene, material, middle, across, Y1), NULL);
+    add_flat_camera(&scene, eye, false, 1);
+    add_sun(&scene, 0, 0, -1, 1);
+    finish(&scene);
+    options = plain_options(&scene, 16, 16);
+    for (unsigned m = 0; facet_render_machines[m] != NULL; m++) {
+        if (strcmp(facet_render_machines[m]->name, "tile") == 0) {
+            options.machine = facet_render_machines[m];
+        }
+    }
+    facet_progress_start(&progress, &(struct facet_progress_config){.label = "x", .quiet = true});
+    CHECK_EQ(facet_render_open(&scene, &options, NULL, &progress, &render, NULL), FACET_OK);
+    CHECK_EQ(facet_render_draw(render, NULL, &progress, &image, &report, NULL), FACET_OK);
+    CHECK_EQ(progress.done, 2 + facet_render_buckets(&options));
+    CHECK(pixel(&image, 3, 8)[0] > 0.5F && pixel(&image, 3, 8)[1] == 0);
+    CHECK(pixel(&image, 12, 8)[1] > 0.5F && pixel(&image, 12, 8)[0] == 0);
+    facet_progress_finish(&progress);
+    facet_image_f_free(&image);
+    facet_render_close(render);
+    facet_scene_free(&scene);
+    free(strip);
+}
+
 /* Every option that the machines have in common is looked at before one is opened. */
 TEST(options_are_checked_for_every_machine, "")
 {

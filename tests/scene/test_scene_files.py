@@ -301,6 +301,14 @@ def skins_rest_in_their_pose():
     scene = single(g)
     # Vertex 1 follows joint 1 (up by 4), vertex 2 half way (up by 2); all move by -1 in z.
     check_eq((scene["lo"], scene["hi"]), ([0, 0, -1], [1, 4, -1]), "bounds in the pose")
+    # A second primitive and a second node find the skin read: what it has too much is noted once.
+    g.json["skins"][0]["mood"] = 1
+    g.json["meshes"][0]["primitives"].append(dict(g.json["meshes"][0]["primitives"][0]))
+    g.json["nodes"].append({"mesh": 0, "skin": 0})
+    g.json["scenes"][0]["nodes"].append(3)
+    notes = single(g)["left_out"]
+    moods = [n for n in notes if "mood" in n["what"]]
+    check_eq([n["count"] for n in moods], [1], f"{notes}")
 
 
 @case()
@@ -325,8 +333,10 @@ def hidden_nodes():
 @case()
 def data_uris():
     g = triangle()
-    g.json["buffers"][0]["uri"] = "data:application/gltf-buffer;base64," + base64.b64encode(g.bin).decode()
-    check_eq(info(put("d.gltf", json.dumps(g.json)))["triangles"], 1, "triangles")
+    for rest in range(3):  # none, two and one `=` at the end
+        data = base64.b64encode(g.bin[:len(g.bin) // 3 * 3] + b"\0" * rest).decode()
+        g.json["buffers"][0]["uri"] = "data:application/gltf-buffer;base64," + data
+        check_eq(info(put("d.gltf", json.dumps(g.json)))["triangles"], 1, f"triangles with {data.count('=')} `=`")
 
 
 @case()

@@ -1,5 +1,6 @@
 /* See kernel.h. */
 #include "kernel.h"
+#include "record.h"
 
 #include "assembler/assemble.h"
 #include "base/bits.h"
@@ -19,6 +20,7 @@ void kernel_open(struct kernel *k, const struct facet_tile_config *config)
         abort();
     }
     k->packet = (struct facet_tile_packet){.pc = VRAM, .columns = 1, .rows = 1};
+    record_open(k, &c);
 }
 
 void kernel_close(struct kernel *k)
@@ -111,6 +113,7 @@ static void after(struct kernel *k)
     k->fault_pc = kernel_csr(k, 0, "fault_pc");
     k->fault_addr = kernel_csr(k, 0, "fault_addr");
     k->retired = facet_machine_retired(k->machine, 0);
+    record_after(k);
 }
 
 static void go(struct kernel *k)
@@ -118,6 +121,7 @@ static void go(struct kernel *k)
     const struct facet_run run = {.budget = UINT64_MAX};
     struct facet_error err = {0};
 
+    record_before(k, true);
     CHECK_MSG(facet_tile_dispatch(k->machine, &k->packet, &err) == FACET_OK, "%s", err.message);
     before(k);
     facet_machine_run(k->machine, &run, &k->stop);
@@ -146,6 +150,7 @@ void kernel_run(struct kernel *k)
     const struct facet_run run = {.budget = UINT64_MAX};
     struct facet_error err = {0};
 
+    record_before(k, false);
     CHECK_MSG(facet_tile_dispatch(k->machine, &k->packet, &err) == FACET_OK, "%s", err.message);
     facet_machine_run(k->machine, &run, &k->stop);
     after(k);
@@ -164,6 +169,7 @@ uint32_t kernel_get(struct kernel *k, uint32_t address)
     uint8_t bytes[4] = {0};
 
     CHECK(facet_machine_read(k->machine, 0, address, bytes, 4, NULL) == FACET_OK);
+    record_get(k, address, facet_load_le32(bytes));
     return facet_load_le32(bytes);
 }
 

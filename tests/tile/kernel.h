@@ -31,6 +31,9 @@ struct kernel {
     uint32_t status, fstatus;          /* after */
     uint32_t cause, fault_pc, fault_addr;
     uint64_t retired;
+    /* What was told to record.h. */
+    unsigned recorded, gets;
+    char config_line[32];
 };
 
 /* 1 MiB of VRAM unless the config says otherwise. */

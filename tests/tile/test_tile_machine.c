@@ -5,6 +5,7 @@
 
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
+#include "machine/whole_state.h"
 #include "tile/system.h"
 
 #include <facet/lockstep.h>
@@ -283,7 +284,7 @@ TEST(breakpoints_and_watchpoints, "TILE-048")
 /* ---- observer ---- */
 
 struct seen {
-    unsigned regs, csrs, loads, stores, traps;
+    unsigned regs, csrs, loads, stores, traps, cores;
     uint64_t last_value;
 };
 
@@ -314,8 +315,9 @@ static void on_trap(void *context, const struct facet_trap_event *event)
     struct seen *s = context;
 
     s->traps++;
-    CHECK_EQ(event->cause, 4);
-    CHECK_EQ(event->value, 0);
+    s->cores |= 1u << event->core;
+    s->last_value = event->cause;
+    CHECK_EQ(event->value, event->cause == 4 ? 0 : event->pc);
 }
 
 TEST(events, "TILE-048")
@@ -331,16 +333,39 @@ TEST(events, "TILE-048")
     CHECK(kernel_load(&k,
                       VRAM,
                       "LUI s2, 0x80010\nLW s3, 0(s2)\nVST.V v1, 16(s2)\nAADD s4, s2, (s2)\n"
-                      "CSRW vstride, s2\nCSRW 0x400, s2\nADDI s5, s0, 9\nLW s6, 0(s0)"));
+                      "VSTX v1, (s2), v0\nVLD.S16 v0, (s2), s0\nCSRW vstride, s2\nCSRW 0x400, s2\n"
+                      "ADDI s5, s0, 9\nLW s6, 0(s0)"));
     CHECK(facet_tile_dispatch(k.machine, &k.packet, NULL) == FACET_OK);
     facet_machine_observe(k.machine, &observer);
     run_on(UINT64_MAX);
     CHECK_EQ(k.stop.reason, FACET_STOP_FAULT);
     CHECK_EQ(seen.regs, 4);   /* s2, s3, s4, s5: told also where they keep 0 */
     CHECK_EQ(seen.csrs, 3);   /* vstride, a sampler word, status.MEMF */
-    CHECK_EQ(seen.loads, 2);  /* LW, AADD */
-    CHECK_EQ(seen.stores, 2); /* VST, AADD */
+    CHECK_EQ(seen.loads, 10); /* LW, AADD, lanes of VLD.S16 */
+    CHECK_EQ(seen.stores, 6); /* VST, AADD, lanes of VSTX */
     CHECK_EQ(seen.traps, 1);
+    CHECK_EQ(seen.last_value, 4);
+    facet_machine_observe(k.machine, NULL);
+    kernel_close(&k);
+}
+
+/* The watchdog's fault is told of the cores that were still running, and of no other. */
+TEST(the_watchdog_is_told, "")
+{
+    struct seen seen = {0};
+    struct facet_observer observer = {.context = &seen, .trap = on_trap};
+
+    kernel_open(&k, NULL);
+    k.packet.columns = 3;
+    k.packet.watchdog = 50;
+    CHECK(kernel_load(
+        &k, VRAM, "CSRR s1, core_id\nADDI s2, s0, 1\nBEQ s1, s2, out\nloop: J loop\nout: EXIT"));
+    CHECK(facet_tile_dispatch(k.machine, &k.packet, NULL) == FACET_OK);
+    facet_machine_observe(k.machine, &observer);
+    run_on(UINT64_MAX);
+    CHECK_EQ(k.stop.reason, FACET_STOP_FAULT);
+    CHECK_EQ(seen.traps, 2);
+    CHECK_EQ(seen.cores, 5); /* 0 and 2 */
     CHECK_EQ(seen.last_value, 9);
     facet_machine_observe(k.machine, NULL);
     kernel_close(&k);
@@ -471,6 +496,19 @@ TEST(every_csr_write_is_told, "TILE-048")
 
 /* ---- snapshots ---- */
 
+TEST(a_snapshot_holds_every_register, "")
+{
+    uint32_t words[WORDS + 1];
+
+    make_program(words);
+    start(NULL, words);
+    run_on(50);
+    for (unsigned i = 0; i < 10 && !harness_failed(); i++) {
+        check_whole_state(k.machine);
+    }
+    kernel_close(&k);
+}
+
 TEST(bad_snapshots_change_nothing, "TILE-048")
 {
     uint32_t words[WORDS + 1];
@@ -537,6 +575,55 @@ static struct facet_raster_context *context_of(unsigned i)
     struct facet_tile_machine *m = facet_machine_self(k.machine, &facet_tile_ops, NULL);
 
     return i < FACET_TILE_CORES ? &m->core[i].gfx : &m->queue.gfx;
+}
+
+/* A draw that was left in the middle, with a value of its own in every field. */
+TEST(every_field_of_a_left_draw_is_saved, "")
+{
+    static const char *const text = "GDRAW s1, 0(s2)\nEXIT";
+    struct facet_raster_part saved, *part;
+    struct facet_tile_machine *m;
+    struct facet_blob blob;
+
+    kernel_open(&k, NULL);
+    m = facet_machine_self(k.machine, &facet_tile_ops, NULL);
+    part = &m->draw.part;
+    CHECK(kernel_load(&k, VRAM, text));
+    CHECK(facet_tile_dispatch(k.machine, &k.packet, NULL) == FACET_OK);
+    memset(part, 0, sizeof *part);
+    part->kind = FACET_RASTER_PART_GDRAW;
+    part->code = 2;
+    part->count = 3;
+    part->bad_mem = part->bad_mem_told = part->half = 1;
+    part->row = 5;
+    part->fan = 1;
+    part->element = 6;
+    part->assembled = UINT64_C(0x700000001);
+    for (unsigned i = 0; i < FACET_RASTER_DRAW_WORDS; i++) {
+        part->words[i] = 100 + i;
+    }
+    for (unsigned i = 0; i < FACET_TILE_VERTEX_BLOCK_WORDS; i++) {
+        part->block[i] = 200 + i;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        part->corner[i][0] = 10 + i;
+    }
+    m->draw_of = 0;
+    m->draw_word = kernel_word(text);
+    saved = *part;
+    blob = end_state();
+    memset(part, 0, sizeof *part);
+    m->draw_word = 0;
+    CHECK(facet_machine_restore(k.machine, blob.data, blob.size, NULL) == FACET_OK);
+    CHECK(part->kind == saved.kind && part->code == 2 && part->count == 3 && part->bad_mem == 1);
+    CHECK(part->bad_mem_told == 1 && part->half == 1 && part->fan == 1 && part->row == 5);
+    CHECK(part->element == 6 && part->assembled == saved.assembled);
+    CHECK(memcmp(part->words, saved.words, sizeof saved.words) == 0);
+    CHECK(memcmp(part->block, saved.block, sizeof saved.block) == 0);
+    CHECK(memcmp(part->corner, saved.corner, sizeof saved.corner) == 0);
+    CHECK_EQ(m->draw_word, kernel_word(text));
+    facet_blob_free(&blob);
+    kernel_close(&k);
 }
 
 TEST(only_loaded_slots_are_saved, "")

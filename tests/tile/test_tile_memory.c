@@ -2,7 +2,11 @@
  * (tile-semantics.md 6, 7, 12). */
 #include "kernel.h"
 
+#include "assembler/assemble.h"
+#include "object/elf.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 
 static struct kernel k;
 
@@ -552,6 +556,71 @@ TEST(fetch, "TILE-011 TILE-512 TILE-525")
     kernel_run(&k);
     CHECK_EQ(k.s[1], 2);
     CHECK_EQ(k.cause, 0);
+    CLOSE();
+}
+
+/* What a program calls .bss is zero after it was loaded, and nothing beside it. */
+TEST(programs_bring_their_zeros, "")
+{
+    struct facet_asm_options options = {.isa = FACET_ISA_TILE, .has_base = true, .base = DATA};
+    const char *text = "EXIT\n.data\n.word 7\n.bss\n.zero 5000\n";
+    struct facet_asm_result result;
+    struct facet_error err = {0};
+    uint8_t *elf = NULL;
+    size_t size = 0;
+
+    OPEN();
+    for (uint32_t at = DATA; at < DATA + 8192; at += 4) {
+        kernel_put(&k, at, 0xFFFFFFFF);
+    }
+    CHECK(facet_assemble(&options, text, strlen(text), &result, NULL) == FACET_OK);
+    CHECK(facet_elf_write(result.object, &elf, &size, NULL) == FACET_OK);
+    CHECK(facet_tile_load_elf(k.machine, elf, size, NULL, NULL) == FACET_OK);
+    for (size_t i = 0; i < result.object->section_count; i++) {
+        const struct facet_section *s = &result.object->sections[i];
+
+        if (s->nobits) {
+            for (uint32_t at = 0; at < s->size; at += 4) {
+                CHECK_EQ(kernel_get(&k, (uint32_t)s->address + at), 0);
+            }
+            CHECK_EQ(kernel_get(&k, (uint32_t)(s->address + s->size)), 0xFFFFFFFF);
+        }
+    }
+    facet_asm_result_free(&result);
+    free(elf);
+
+    options.base = 0x90000000; /* where no memory is */
+    CHECK(facet_assemble(&options, "EXIT", 4, &result, NULL) == FACET_OK);
+    CHECK(facet_elf_write(result.object, &elf, &size, NULL) == FACET_OK);
+    CHECK(facet_tile_load_elf(k.machine, elf, size, NULL, &err) == FACET_ERR_INPUT);
+    CHECK(strstr(err.message, "needs 0x90000000..0x90000004") != NULL);
+    facet_asm_result_free(&result);
+    free(elf);
+    CLOSE();
+}
+
+/* One core loops in a page of code while another runs through more pages than the machine keeps
+ * decoded: nobody loses the page that it stands in. */
+TEST(more_pages_of_code_than_are_kept, "TILE-011")
+{
+    enum { PAGES = 200 };
+
+    OPEN();
+    CHECK(kernel_load(&k,
+                      VRAM,
+                      "CSRR s1, core_id\nADDI s2, s0, 1000\nBNE s1, s0, walk\n"
+                      "loop: ADDI s3, s3, 1\nCSRR s4, time_lo\nBNE s3, s2, loop\nEXIT\n"
+                      "walk: J walk + 4096"));
+    for (uint32_t i = 1; i < PAGES; i++) {
+        CHECK(kernel_load(&k, VRAM + 28 + 4096 * i, "ADDI s3, s3, 1\nhere: J here + 4092"));
+    }
+    CHECK(kernel_load(&k, VRAM + 28 + 4096 * PAGES, "EXIT"));
+    k.packet.columns = 2;
+    kernel_run(&k);
+    CHECK_EQ(k.stop.reason, FACET_STOP_EXIT);
+    CHECK_EQ(kernel_reg(&k, 0, "s3"), 1000);
+    CHECK_EQ(kernel_reg(&k, 1, "s3"), PAGES - 1);
+    k.packet.columns = 1;
     CLOSE();
 }
 

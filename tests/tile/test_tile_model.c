@@ -223,6 +223,16 @@ TEST(atomics_are_indivisible, "")
     }
 }
 
+/* Atomics on the last word of VRAM go around the caches as all others do. */
+TEST(atomics_on_the_last_word, "TILE-035")
+{
+    four_cores("LUI s3, 0x80100\nADDI s3, s3, -4\nADDI s1, s0, 1\nADDI s2, s0, 50\n"
+               "again: AADD s5, s1, (s3)\nADDI s2, s2, -1\nBNE s2, s0, again",
+               NULL);
+    CHECK_EQ(kernel_get(&k, 0x800FFFFC), 200);
+    kernel_close(&k);
+}
+
 /* 20.2: the value of core 1's second load of X. `flag` and `wait` are the orders of the atomics. */
 static uint32_t message(const char *flag, const char *wait, bool bars, bool strong)
 {

@@ -111,6 +111,16 @@ TEST(csr_table, "TILE-521 TILE-567 TILE-480")
     kernel_close(&k);
 }
 
+/* All of hwinfo: registers, cores, what the machine has, and which memory model it follows. */
+TEST(hwinfo_tells_the_machine, "")
+{
+    for (unsigned strong = 0; strong < 2; strong++) {
+        kernel_open(&k, &(struct facet_tile_config){.strong = strong != 0});
+        CHECK_EQ(kernel_csr(&k, 0, "hwinfo"), strong != 0 ? 0xF420 : 0x1F420);
+        kernel_close(&k);
+    }
+}
+
 TEST(sampler_csrs_are_the_table, "")
 {
     kernel_open(&k, NULL);
@@ -528,6 +538,51 @@ TEST(counters_by_form, "TILE-484 TILE-522")
         CHECK_EQ(k.retired, 2); /* and EXIT */
     }
     kernel_close(&k);
+}
+
+/* The text of a schedule, as options and cases give it. */
+TEST(texts_of_schedules, "")
+{
+    static const char *const bad[] = {"",
+                                      "rr",
+                                      "rr:",
+                                      "rr:0",
+                                      "rr:0x0",
+                                      "rnd:",
+                                      "rnd",
+                                      "rr:4294967296",
+                                      "rr:0x100000000",
+                                      "rr:-1",
+                                      "rr:1 ",
+                                      "rr:0xg",
+                                      "rr:0x",
+                                      "rnd:1x",
+                                      "xx:3"};
+    static const struct {
+        const char *text;
+        bool random;
+        uint32_t seed, quantum;
+    } good[] = {{"rr:1", false, 0, 1},
+                {"rr:007", false, 0, 7},
+                {"rr:4294967295", false, 0, UINT32_MAX},
+                {"rr:0xFFffffFF", false, 0, UINT32_MAX},
+                {"rnd:0", true, 0, 1},
+                {"rnd:0X1f", true, 31, 1}};
+
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct facet_tile_config config = {.quantum = 5};
+
+        CHECK_MSG(!facet_tile_parse_sched(bad[i], &config) && config.quantum == 5, "%s", bad[i]);
+    }
+    for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++) {
+        struct facet_tile_config config = {.quantum = 5};
+
+        CHECK_MSG(facet_tile_parse_sched(good[i].text, &config) &&
+                      config.random == good[i].random && config.seed == good[i].seed &&
+                      config.quantum == good[i].quantum,
+                  "%s",
+                  good[i].text);
+    }
 }
 
 TEST(round_robin, "TILE-034")

@@ -1,5 +1,6 @@
 /* See guest.h. */
 #include "xphmg/guest.h"
+#include "xphmg/record.h"
 
 #include "assembler/assemble.h"
 #include "object/object.h"
@@ -32,12 +33,14 @@ struct guest *guest_make(const char *config)
     g->hart->units.config = &g->config;
     g->hart->mtx_results = malloc(sizeof *g->hart->mtx_results);
     g->hart->rt_kept = facet_xphmg_rt_kept_create();
+    record_make(g, config);
     guest_reset(g);
     return g;
 }
 
 void guest_free(struct guest *g)
 {
+    record_free(g);
     facet_mem_destroy(g->mem);
     facet_xphmg_rt_kept_destroy(g->hart->rt_kept);
     free(g->hart->mtx_results);
@@ -63,6 +66,7 @@ void guest_reset(struct guest *g)
     facet_xmem_reset(g->xmem);
     facet_hart_reset(g->hart, GUEST_CODE);
     g->hart->fs = FACET_FS_INITIAL;
+    record_reset(g);
 }
 
 void guest_configure(struct guest *g, const char *key, uint64_t value)
@@ -70,6 +74,7 @@ void guest_configure(struct guest *g, const char *key, uint64_t value)
     struct facet_error err = {0};
 
     CHECK_MSG(facet_cap_config_set(&g->config, key, value, &err) == FACET_OK, "%s", err.message);
+    record_configure(g, key, value);
     guest_reset(g);
 }
 
@@ -107,15 +112,18 @@ static struct facet_trap run(struct guest *g, const char *format, va_list args)
     size = load(g, text_run);
     g->hart->pc = GUEST_CODE;
     g->epc = 0;
+    record_run(g, size);
     for (g->steps = 0; g->steps < MAX_STEPS; g->steps++) {
         struct facet_trap trap;
 
         if (g->hart->pc == GUEST_CODE + size) {
+            record_ran(g, FACET_RETIRED);
             return FACET_RETIRED;
         }
         trap = facet_hart_step(g->hart);
         if (trap.taken) {
             g->epc = g->hart->mepc - GUEST_CODE;
+            record_ran(g, trap);
             return trap;
         }
     }
@@ -169,7 +177,10 @@ uint64_t guest_traps(struct guest *g, enum facet_cause cause, const char *text, 
 
 uint64_t guest_csr(const struct guest *g, unsigned number)
 {
-    return facet_hart_csr_peek(g->hart, number);
+    uint64_t value = facet_hart_csr_peek(g->hart, number);
+
+    record_csr(g, number, value);
+    return value;
 }
 
 /* One csr* instruction on t0 alone (an li would be repeated while SVSTATE.EN is set); nothing of it
@@ -222,5 +233,6 @@ uint64_t guest_load(const struct guest *g, uint64_t address, unsigned size)
     uint8_t bytes[8] = {0};
 
     CHECK_EQ(facet_mem_peek(g->mem, address, bytes, size).fault, FACET_MEM_OK);
+    record_load(g, address, size, facet_load_le(bytes, size));
     return facet_load_le(bytes, size);
 }

@@ -25,8 +25,9 @@ struct guest {
     struct facet_xmem *xmem;
     struct facet_cap_config config;
     struct facet_port port;
-    uint64_t steps; /* of the last guest_run */
-    uint64_t epc;   /* where its trap happened, relative to GUEST_CODE */
+    uint64_t steps;              /* of the last guest_run */
+    uint64_t epc;                /* where its trap happened, relative to GUEST_CODE */
+    struct guest_record *record; /* what it did so far (record.h); NULL: nobody asks */
 };
 
 /* `config`: "full", "min" or "prof". Never NULL. */

@@ -1,6 +1,7 @@
 /* The xphmg machine behind its face: the same program, cut into any pieces, with the block cache,
  * without it, and with a listener, must leave the same snapshot, bit for bit. */
 #include "harness.h"
+#include "machine/whole_state.h"
 
 #include "assembler/assemble.h"
 #include "object/elf.h"
@@ -264,6 +265,38 @@ TEST(a_snapshot_continues_on_another_machine, "")
     facet_machine_destroy(b);
 }
 
+TEST(a_snapshot_holds_every_register, "")
+{
+    facet_machine *m = make((struct facet_xphmg_config){.harts = 3}, timer_program, NULL);
+
+    pieces(m, 12345, 5);
+    for (unsigned i = 0; i < 10 && !harness_failed(); i++) {
+        check_whole_state(m);
+    }
+    facet_machine_destroy(m);
+}
+
+/* Decoded code is no part of a snapshot: after a restore the program of the snapshot runs. */
+TEST(a_restored_program_replaces_the_one_that_ran, "")
+{
+    facet_machine *m =
+        make((struct facet_xphmg_config){.harts = 1}, "loop: addi a0, a0, 1\nj loop\n", NULL);
+    const uint32_t other = 0x06450513; /* addi a0, a0, 100 */
+    struct facet_blob saved = snapshot(m);
+    uint64_t a0 = 0;
+
+    pieces(m, 20, 1);
+    CHECK(facet_machine_get(m, 0, "a0", &a0) == FACET_OK && a0 == 10);
+    CHECK_EQ(facet_machine_write(m, 0, 0x80000000, &other, 4, NULL), FACET_OK);
+    pieces(m, 20, 1);
+    CHECK(facet_machine_get(m, 0, "a0", &a0) == FACET_OK && a0 == 1010);
+    CHECK_EQ(facet_machine_restore(m, saved.data, saved.size, NULL), FACET_OK);
+    pieces(m, 20, 1);
+    CHECK(facet_machine_get(m, 0, "a0", &a0) == FACET_OK && a0 == 10);
+    facet_blob_free(&saved);
+    facet_machine_destroy(m);
+}
+
 /* Who ended the run, and how, is state as well. */
 TEST(an_ended_machine_stays_ended_in_a_snapshot, "")
 {
@@ -435,6 +468,47 @@ TEST(uart_and_finisher_are_those_of_virt, "")
     CHECK_STR(out.text, "serial");
 }
 
+/* The UART takes bytes alone, the finisher reads as 0, and nobody gets input that nobody asked for.
+ */
+TEST(devices_refuse_wide_stores_and_answer_no_one_else, "")
+{
+    static const char text[] = "la t0, 1f\n"
+                               "csrw mtvec, t0\n"
+                               "li t0, 0x10000000\n"
+                               "sh zero, 0(t0)\n"
+                               ".align 2\n"
+                               "1: csrr s0, mcause\n"
+                               "la t0, 2f\n"
+                               "csrw mtvec, t0\n"
+                               "li s3, 0x100000\n"
+                               "li s1, 9\n"
+                               "lw s1, 0(s3)\n"
+                               ".align 2\n"
+                               "2: la t0, tohost\n"
+                               "li t1, 0x0101000000000041\n" /* console: A */
+                               "sd t1, 0(t0)\n"
+                               "3: ld t1, 0(t0)\n"
+                               "bnez t1, 3b\n"
+                               "ld s2, 8(t0)\n"
+                               "li t1, 0x5555\n"
+                               "sw t1, 0(s3)\n"
+                               "4: j 4b\n"
+                               ".data\n"
+                               ".align 6\n"
+                               "tohost: .dword 0\n"
+                               "fromhost: .dword 0\n";
+    struct output out = {0};
+    facet_machine *m = make((struct facet_xphmg_config){0}, text, &out);
+
+    CHECK_EQ(facet_xphmg_input(m, "z", 1, NULL), FACET_OK);
+    CHECK_EQ(run(m, 1000).reason, FACET_STOP_EXIT);
+    CHECK_EQ(reg(m, 0, "s0"), 7); /* store access fault */
+    CHECK_EQ(reg(m, 0, "s1"), 0);
+    CHECK_EQ(reg(m, 0, "s2"), 0);
+    CHECK_STR(out.text, "A");
+    facet_machine_destroy(m);
+}
+
 TEST(framebuffer_registers_keep_what_is_legal, "")
 {
     static const char text[] = "li s0, 0x11000000\n"
@@ -500,6 +574,45 @@ TEST(framebuffer_registers_keep_what_is_legal, "")
     ".align 4\n"                                                                                   \
     "semihost: .word 0x01f01013, 0x00100073, 0x40705013\n"                                         \
     "ret\n"
+
+/* A return loses bit 0 of its address, also where the call that it ends is part of the same block.
+ */
+TEST(odd_return_addresses_are_even, "")
+{
+    struct output out;
+    struct facet_stop stop = run_both((struct facet_xphmg_config){0},
+                                      "call f\n"
+                                      "li t0, 0x100000\n"
+                                      "li t1, 0x5555\n"
+                                      "sw t1, 0(t0)\n"
+                                      "1: j 1b\n"
+                                      "f: addi ra, ra, 1\n"
+                                      "ret\n",
+                                      &out);
+
+    CHECK_EQ(stop.reason, FACET_STOP_EXIT);
+    CHECK_EQ(stop.code, 0);
+}
+
+TEST(a_single_byte_is_written, "")
+{
+    struct output out = {0};
+    facet_machine *m = make((struct facet_xphmg_config){0},
+                            "la a1, block\n"
+                            "li a0, 5\n" /* SYS_WRITE */
+                            "call semihost\n"
+                            "mv s0, a0\n"
+                            "1: j 1b\n" SEMIHOST_CALL ".data\n"
+                            ".align 3\n"
+                            "block: .dword 2, text, 1\n" /* what is written to the console */
+                            "text: .byte 'x'\n",
+                            &out);
+
+    (void)run(m, 100);
+    CHECK_EQ(reg(m, 0, "s0"), 0); /* none is left */
+    CHECK_STR(out.text, "x");
+    facet_machine_destroy(m);
+}
 
 TEST(input_that_is_not_there_stops_the_machine, "")
 {
@@ -863,6 +976,35 @@ TEST(a_step_tells_a_written_counter_as_it_is_stored, "")
         CHECK_EQ(told, 1);
     }
     facet_machine_destroy(machine);
+}
+
+/* The first write of a float register makes mstatus dirty: FS and SD, told as they are read. */
+TEST(a_step_tells_that_floats_are_dirty, "")
+{
+    facet_machine *m = make((struct facet_xphmg_config){0},
+                            "li t0, 0x6000\ncsrc mstatus, t0\nli t0, 0x2000\ncsrs mstatus, t0\n"
+                            "fmv.w.x ft0, zero\n1: j 1b\n",
+                            NULL);
+    const uint32_t mstatus = facet_machine_find_csr(m, 0, "mstatus");
+    struct facet_change changes[8];
+    struct facet_stop stop;
+    unsigned told = 0;
+
+    for (unsigned i = 0; i < 8; i++) {
+        size_t count = 0;
+        struct facet_value value;
+
+        CHECK(facet_machine_step_changes(m, changes, 8, &count, &stop, NULL) == FACET_OK);
+        CHECK(facet_machine_csr_read(m, 0, mstatus, &value, NULL) == FACET_OK);
+        for (size_t k = 0; k < count && k < 8; k++) {
+            if (changes[k].kind == FACET_CHANGE_CSR && changes[k].index == mstatus) {
+                CHECK_EQ(changes[k].new_value.lo, value.lo);
+                told += (value.lo >> 13 & 3) == 3 && value.lo >> 63 == 1;
+            }
+        }
+    }
+    CHECK_EQ(told, 1);
+    facet_machine_destroy(m);
 }
 
 TEST(bad_configurations_and_files_are_refused, "")

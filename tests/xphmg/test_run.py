@@ -172,6 +172,9 @@ fromhost: .dword 0
         done = facet("run", program, stdin="HAL.")
         check_eq((done.stdout, done.returncode), ("IBM", expected), "output and exit code")
         check_eq(facet("run", program, "--plain", stdin="HAL.").stdout, "IBM", "plain output")
+        stats = facet("run", program, "--stats", stdin="HAL.").stderr
+        check_eq(f"facet run: *** FAILED *** (tohost = {code})\n" in stats, code != 0, "the failure in --stats")
+        check(f"exit, code {expected}, after " in stats, "the code in --stats")
 
 
 @case()
@@ -448,7 +451,7 @@ def a_configuration_is_chosen():
         options = [] if name is None else ["--config", name]
         done = facet("run", program, "--json", "--dump-state", *options)
         check_eq(json.loads(done.stdout)["harts"][0]["registers"]["x15"], hex(expected), f"a5 with {name}")
-    for name, part in (("big", "full, min or prof"), ("", "full, min or prof"), (",pmask_banks=2", "full, min or prof"),
+    for name, part in (("big", "full, min, prof or rv64"), ("", "full, min, prof or rv64"), (",pmask_banks=2", "full, min, prof or rv64"),
                        ("full,banks=2", "banks"), ("full,pmask_banks=5", "1 to 4"),
                        ("full,", "key=value"), ("full,feat0=0x100000000", "feat0")):
         refused(program, "--config", name, parts=(part,))

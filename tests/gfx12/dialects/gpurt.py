@@ -47,7 +47,7 @@ class Blas:
     def __init__(self, geometries, mode, rebraid, split):
         self.geometries, self.mode = geometries, mode
         self.procedural = isinstance(geometries[0], model.Boxes)
-        self.items = primitives_of(geometries)
+        self.items = nodes.primitives_of(geometries)
         leaves = [model.Leaf(i.bounds, i) for i in self.items]
         if split and not self.procedural:
             leaves = model.split_leaves(self.items)
@@ -103,7 +103,7 @@ class Blas:
         """`address` is that of the header."""
         leaf_at = HEADER_BYTES + 128 * len(self.inner)
         info_at = leaf_at + 128 * len(self.leaves)
-        infos = b"".join(struct.pack("<3I", count_of(g) | int(g.opaque) << 29, 0, 0) for g in self.geometries)
+        infos = b"".join(struct.pack("<3I", model.count_of(g) | int(g.opaque) << 29, 0, 0) for g in self.geometries)
         pointers_at = info_at + len(infos)
         tail = infos + bytes(4 * len(self.items))
         total = METADATA_BYTES + info_at + len(tail)
@@ -118,20 +118,6 @@ def four(boxes):
     while len(boxes) > 4:
         boxes = boxes[:-2] + [model.join(boxes[-2], boxes[-1])]
     return boxes
-
-
-def primitives_of(geometries):
-    out = []
-    for g, geometry in enumerate(geometries):
-        if isinstance(geometry, model.Boxes):
-            out += [nodes.Procedural(b, g, p, geometry.opaque) for p, b in enumerate(geometry.boxes)]
-        else:
-            out += [nodes.Triangle(t, g, p, geometry.opaque) for p, t in enumerate(geometry.triangles)]
-    return out
-
-
-def count_of(geometry):
-    return len(geometry.boxes if isinstance(geometry, model.Boxes) else geometry.triangles)
 
 
 class Placed:

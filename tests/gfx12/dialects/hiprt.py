@@ -1,11 +1,13 @@
 """HIPRT: a header of 64 bytes with pointers; box nodes and primitive nodes have a base each, node indices
 count nodes, packets keep their number of vertices, and instances hold a plain pointer to a header."""
+import math
 import struct
 
 from . import model, nodes, packets
 
 HEADER_BYTES = 64
 RTIP = 31
+CUSTOM = 7  # type of a child that the program's own function tests
 UNUSED = (0xFFFFFF, 0xFFFFFF, 0xFFFFFF)
 
 
@@ -48,15 +50,34 @@ def child(outer, bounds, kind, size):
 
 
 class Geometry:
-    """One list of triangles; HIPRT has no geometry index."""
+    """One list of triangles or of boxes; HIPRT has no geometry index."""
 
     def __init__(self, geometries, split):
-        assert len(geometries) == 1 and isinstance(geometries[0], model.Geometry)
+        assert len(geometries) == 1
+        self.custom = isinstance(geometries[0], model.Boxes)
+        if self.custom:
+            self.encode_custom(geometries[0].boxes)
+        else:
+            self.encode_triangles(geometries, split)
+
+    def encode_custom(self, boxes):
+        """The leaves are numbers of four bytes, in a list of their own."""
+        self.tree, self.boxes, self.prims, self.root_boxes = \
+            model.hierarchy([model.Leaf(b, n) for n, b in enumerate(boxes)]), [], [], None
+        for node, parent, inner, first, leaves in wide(self.tree, lambda inner: False):
+            self.root_boxes = self.root_boxes or [c.bounds for c in inner + leaves]
+            slots = [child(node.bounds, c.bounds, 5, 1) for c in inner]
+            slots += [child(node.bounds, c.bounds, CUSTOM, 1) for c in leaves]
+            self.boxes.append(box(first, len(self.prims), parent, node.bounds, slots))
+            self.prims += [struct.pack("<I", c.item) for c in leaves]
+
+    def encode_triangles(self, geometries, split):
         items = [nodes.Triangle(t, 0, p, False) for p, t in enumerate(geometries[0].triangles)]
         leaves = model.split_leaves(items) if split else [model.Leaf(i.bounds, i) for i in items]
-        self.tree, self.boxes, self.prims = model.hierarchy(leaves), [], []
+        self.tree, self.boxes, self.prims, self.root_boxes = model.hierarchy(leaves), [], [], None
         for node, parent, inner, first, leaves in wide(self.tree, packets.small(4)):
             start = len(self.prims)
+            self.root_boxes = self.root_boxes or [c.bounds for c in inner + leaves]
             slots = [child(node.bounds, c.bounds, 5, 1) for c in inner]
             if leaves:
                 data, starts = packets.pack([packets.pairs_of(packets.items_of(c)) for c in leaves], False, 15, False,
@@ -69,9 +90,22 @@ class Geometry:
     def bytes(self, address, room=2):
         """`room`: box nodes that were allocated and not used."""
         prims = address + HEADER_BYTES + 128 * (len(self.boxes) + room)
-        size = prims + 128 * len(self.prims) - address
-        return header(address + HEADER_BYTES, prims, size, len(self.prims), len(self.boxes), len(self.prims), 1) + \
+        size = prims + sum(map(len, self.prims)) - address
+        return header(address + HEADER_BYTES, prims, size, len(self.prims), len(self.boxes), len(self.prims),
+                      0 if self.custom else 1) + \
             b"".join(self.boxes) + bytes(128 * room) + b"".join(self.prims)
+
+
+def four(boxes):
+    """At most four boxes around them all: the two with the smallest common surface are joined."""
+    boxes = list(boxes)
+    while len(boxes) > 4:
+        i, j = min(((i, j) for i in range(len(boxes)) for j in range(i + 1, len(boxes))),
+                   key=lambda pair: model.area(model.join(boxes[pair[0]], boxes[pair[1]])))
+        boxes[i] = model.join(boxes[i], boxes[j])
+        boxes[j] = boxes[-1]
+        boxes.pop()
+    return boxes
 
 
 class Placed:
@@ -79,18 +113,31 @@ class Placed:
         self.index, self.instance, self.geometry, self.address = index, instance, geometry, address
         self.bounds = model.placed_bounds(instance.matrix, geometry.tree.bounds)
 
-    def node(self):
-        i, bounds = self.instance, self.geometry.tree.bounds
+    def node(self, still=True):
+        """Every box stands before the root, with a size of 1 each."""
+        i, boxes = self.instance, four(self.geometry.root_boxes)
+        bounds = model.join(*boxes)
         exps = nodes.exponents(*bounds, least=13)
-        still, plain = 1 << 26, int(i.matrix == model.identity()) << 27
+        flags = int(still) << 26 | int(still and i.matrix == model.identity()) << 27 | len(boxes) - 1 << 28
         head = struct.pack("<12fQ2I3fI", *(v for row in model.invert(i.matrix) for v in row), self.address, i.mask,
                            self.index | 0xFF << 24, *bounds[0],
-                           exps[0] | exps[1] << 8 | exps[2] << 16 | still | plain)
-        slots = [child(bounds, bounds, 5, 1)] + [UNUSED] * 3
-        return head + b"".join(struct.pack("<3I", *s) for s in slots)
+                           exps[0] | exps[1] << 8 | exps[2] << 16 | flags)
+        slots = [child(bounds, b, 5, 1) for b in boxes]
+        return head + b"".join(struct.pack("<3I", *s) for s in slots + [UNUSED] * (4 - len(slots)))
 
 
-def scene(blases, instances, address=0x7F4400000000, split=False, spread=0x4000):
+def frame(matrix, as_matrix):
+    """64 bytes of m_frames: object to world as it is, or rotation, scale, shear, translation. What model.turn
+    makes is a rotation around y and one scale."""
+    if as_matrix:
+        return struct.pack("<12f", *(v for row in matrix for v in row)).ljust(64, b"\0")
+    scale = math.hypot(matrix[0][0], matrix[2][0])
+    half = math.atan2(matrix[0][2], matrix[0][0]) / 2
+    return struct.pack("<14f", 0, math.sin(half), 0, math.cos(half), scale, scale, scale, 0, 0, 0,
+                       *(row[3] for row in matrix), 0).ljust(64, b"\0")
+
+
+def scene(blases, instances, address=0x7F4400000000, split=False, spread=0x4000, still=True, matrix_frames=False):
     built = [Geometry(b, split) for b in blases]
     at, segments = align(address + (1 << 20), 64), []
     for n, b in enumerate(built):
@@ -103,15 +150,17 @@ def scene(blases, instances, address=0x7F4400000000, split=False, spread=0x4000)
         slots = [child(node.bounds, c.bounds, 5, 1) for c in inner]
         slots += [child(node.bounds, c.bounds, 6, 1) for c in leaves]
         boxes.append(box(first, len(prims), parent, node.bounds, slots))
-        prims += [c.item.node() for c in leaves]
+        prims += [c.item.node(still) for c in leaves]
     box_at = address + HEADER_BYTES
     prim_at = box_at + 128 * len(boxes)
     side_at = prim_at + 128 * len(prims)
-    sides = b"".join(struct.pack("<Q4I", segments[i.blas].address, 0, n, 1, 0) for n, i in enumerate(instances))
-    size = side_at + len(sides) - address
+    sides = b"".join(struct.pack("<2IQ", n, 1, segments[i.blas].address) for n, i in enumerate(instances))
+    sides = sides.ljust(align(len(sides), 64), b"\0")
+    frames = b"".join(frame(i.matrix, matrix_frames) for i in instances)
+    size = side_at + len(sides) + len(frames) - address
     top = scene_header(box_at, prim_at, side_at, side_at + len(sides), size, len(prims), len(instances), len(prims),
                        len(boxes)) + b"".join(boxes)
-    top += b"".join(prims) + sides
+    top += b"".join(prims) + sides + frames
     segments.insert(0, model.Segment(address, top, "scene.bin"))
     return model.Capture(segments, box_at, 5, [(s.address, s.data) for s in segments[1:]])
 

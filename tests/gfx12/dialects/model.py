@@ -33,6 +33,10 @@ class Boxes:
     opaque: bool = True
 
 
+def count_of(geometry):
+    return len(geometry.boxes if isinstance(geometry, Boxes) else geometry.triangles)
+
+
 @dataclass
 class Instance:
     blas: int

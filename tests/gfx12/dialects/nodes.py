@@ -119,6 +119,15 @@ class Procedural:
         self.bounds, self.geometry, self.primitive, self.opaque = bounds, geometry, primitive, opaque
 
 
+def primitives_of(geometries):
+    """All primitives of a BLAS with their numbers."""
+    out = []
+    for g, geometry in enumerate(geometries):
+        kind, shapes = (Procedural, geometry.boxes) if isinstance(geometry, model.Boxes) else (Triangle, geometry.triangles)
+        out += [kind(shape, g, p, geometry.opaque) for p, shape in enumerate(shapes)]
+    return out
+
+
 def vertices_of(pairs):
     """The distinct vertices by their bits, in the order of their first use."""
     out = []

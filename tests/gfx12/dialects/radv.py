@@ -167,20 +167,6 @@ def encode_boxes(builder, root):
         builder.blocks[at] = nodes.box(first, start, parent, origin, exps, slots)
 
 
-def primitives_of(blas):
-    out = []
-    for g, geometry in enumerate(blas):
-        if isinstance(geometry, model.Boxes):
-            out += [nodes.Procedural(b, g, p, geometry.opaque) for p, b in enumerate(geometry.boxes)]
-        else:
-            out += [nodes.Triangle(t, g, p, geometry.opaque) for p, t in enumerate(geometry.triangles)]
-    return out
-
-
-def count_of(geometry):
-    return len(geometry.boxes if isinstance(geometry, model.Boxes) else geometry.triangles)
-
-
 def structure(builder, bounds, flags, kind, geometries, instances, primitives, layout, infos, leaf_offsets):
     """The buffer around the nodes; the leaf offsets follow the header, then the nodes at 64 bytes."""
     head = HEADER_BYTES[layout]
@@ -194,7 +180,7 @@ def structure(builder, bounds, flags, kind, geometries, instances, primitives, l
 
 def blas(geometries, mode="batch", layout="2026", infos=False, leaf_offsets=None):
     """Returns the buffer, the bounds, the flags of the root and whether it holds boxes."""
-    items = primitives_of(geometries)
+    items = nodes.primitives_of(geometries)
     root = model.hierarchy([model.Leaf(i.bounds, i) for i in items])
     builder = Builder(mode)
     boxes = isinstance(geometries[0], model.Boxes)
@@ -205,7 +191,7 @@ def blas(geometries, mode="batch", layout="2026", infos=False, leaf_offsets=None
     table = b""
     if leaf_offsets if leaf_offsets is not None else mode != "batch":
         table = b"".join(struct.pack("<I", builder.leaf_offsets[(i.geometry, i.primitive)]) for i in items)
-    rows = [(count_of(g), int(g.opaque), BOXES if boxes else TRIANGLES) for g in geometries] if infos else []
+    rows = [(model.count_of(g), int(g.opaque), BOXES if boxes else TRIANGLES) for g in geometries] if infos else []
     flags = flags_of(items)
     data = structure(builder, root.bounds, flags, BOXES if boxes else TRIANGLES, len(geometries), 0, len(items), layout,
                      rows, table)

@@ -28,7 +28,7 @@ enum {
     INPUT = GUEST_DATA + 0x2000,
     OUTPUT = GUEST_DATA + 0x3000,
     DESC = GUEST_DATA + 0x4000,
-    NOWHERE = 0x10000000,
+    NOWHERE = 0x20000000,
 };
 
 #define APPLY (UINT64_C(1) << 63)

@@ -328,7 +328,13 @@ TEST(unsupported_alternates, "")
 {
     struct guest *g = scene();
     static const char *const texts[] = {"GFX.SAMPLE x16, x10, alt=1",
+                                        "GFX.SAMPLE.GATH x16, x10, alt=1",
+                                        "GFX.INTERP x16, x10, alt=1",
+                                        "GFX.SHADE x16, x10, alt=1",
+                                        "GFX.LUT1D x16, x10, alt=1",
+                                        "GFX.ZTEST x16, x10, alt=1",
                                         "GFX.CULL.PLANE x16, x10, alt=1",
+                                        "GFX.CULL.FRUSTUM x16, x10, alt=1",
                                         "GFX.CULL.AABB x16, x10, alt=1",
                                         "GFX.HZ.BUILD x16, x10, alt=1"};
 

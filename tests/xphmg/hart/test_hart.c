@@ -153,6 +153,24 @@ static void check_counters(const struct facet_hart *h)
     CHECK_EQ(h->x[12], h->x[13]); /* inhibited */
 }
 
+static void check_mprv(const struct facet_hart *h)
+{
+    CHECK_EQ(h->x[10], 1); /* kept by a return to M */
+    CHECK_EQ(h->x[11], 0); /* cleared by a return to U */
+}
+
+TEST(a_return_to_less_privilege_clears_mprv, "")
+{
+    both("la t0, end\n csrw mtvec, t0\n li s0, 0x21800\n li s1, 0x1800\n" /* MPRV and MPP, MPP */
+         "csrs mstatus, s0\n la t0, there\n csrw mepc, t0\n mret\n"
+         "there: csrr a0, mstatus\n srli a0, a0, 17\n andi a0, a0, 1\n"
+         "csrc mstatus, s1\n la t0, user\n csrw mepc, t0\n mret\n"
+         "user: ecall\n"
+         ".align 2\n"
+         "end: csrr a1, mstatus\n srli a1, a1, 17\n andi a1, a1, 1\n j .\n",
+         check_mprv);
+}
+
 TEST(instret_counts_and_stands_still_when_inhibited, "")
 {
     both("li t0, 100\n csrw minstret, t0\n csrr a0, minstret\n nop\n csrr a1, minstret\n"

@@ -423,6 +423,12 @@ TEST(x0_as_an_address_is_not_windowed, "RSV-018")
     CHECK_EQ(guest_traps(g, FACET_CAUSE_LOAD_FAULT, "xmem.ldg.d x8, (x0), 0, 1\n"), 0);
     set_rsv(g, 2, 0);
     CHECK_EQ(guest_traps(g, FACET_CAUSE_STORE_FAULT, "xmem.stg.d x8, (x0), 0, 1\n"), 0);
+    /* Nor is an x0 destination: what lane 1 loads goes nowhere, not to x1. */
+    g->hart->x[1] = 77;
+    g->hart->x[8] = g->hart->x[9] = D;
+    set_rsv(g, 2, 0);
+    guest_ok(g, "xmem.ldg.d x0, (x8), 0, 1\n");
+    CHECK_EQ(g->hart->x[1], 77);
     guest_free(g);
 }
 

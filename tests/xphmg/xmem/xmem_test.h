@@ -11,7 +11,7 @@ enum {
     LDS = 0x40000000,
     LDS_BYTES = 0x10000,
     T0_BYTES = 0x4000,
-    NOWHERE = 0x10000000, /* no memory here */
+    NOWHERE = 0x20000000, /* no memory here */
     EV_INV_MISS = 1,
     EV_LOCK_OVF = 2,
     EV_LDS_OOM = 4,

@@ -1,0 +1,136 @@
+"""`make mutate` on a toy: changes are made, the one that does not compile is dropped, a hang and a difference are noticed,
+survivors are told, and a new test is all that a survivor meets when the run goes on."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from harness import case, check, check_eq, main
+
+TOOL = os.path.join(os.environ["FACET_SOURCE"], "tools/mutate")
+FILES = {
+    "meson.build": """project('toy', 'c')
+facet_sources = []
+subdir('src/base')
+facet_sources += files('src/num/toy.c')
+toy = static_library('toy', facet_sources, include_directories: include_directories('src'))
+test('toy', executable('toy', 'tests/toy.c', link_with: toy))
+""",
+    "src/base/meson.build": "\n",
+    "src/num/toy.c": """int clamp(int x, int top);
+int count(int n);
+int next(int x);
+
+int clamp(int x, int top)
+{
+    if (x > top) { /* x > top */
+        x = top;
+    }
+    return x;
+}
+
+int count(int n)
+{
+    int sum = 0;
+
+    for (int i = 0; i < n; i++) {
+        sum += (i << 1) + 1;
+    }
+    return sum;
+}
+
+int next(int x)
+{
+    return x + 1;
+}
+""",
+    "tests/toy.c": """int clamp(int x, int top);
+int count(int n);
+int next(int x);
+int main(void)
+{
+    return clamp(5, 3) == 3 && clamp(2, 3) == 2 && count(4) == 16 ? 0 : 1;
+}
+""",
+    "named.tsv": "# file, function, code, changed code\n"
+                 "src/num/toy.c\tclamp\tx > top\tx >= top\n"
+                 "src/num/toy.c\tclamp\tx = top;\t\n"
+                 "src/num/toy.c\tcount\ti < n\ti >= 0 || i < n\n"
+                 "src/num/toy.c\tcount\treturn sum;\treturn nothing;\n"
+                 "src/num/toy.c\tnext\tx + 1\tx - 1\n",
+    "judged.tsv": "",
+}
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def mutate(folder, *words):
+    """(exit code, what it printed, the report)"""
+    run = subprocess.run([sys.executable, TOOL, "--source", folder, "--folder", f"{folder}/build-mutate", "--named",
+                          f"{folder}/named.tsv", "--judged", f"{folder}/judged.tsv", "--limit", "1", *words],
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    report = os.path.join(folder, "build-mutate/report.json")
+    if not os.path.exists(report):
+        return run.returncode, run.stdout, {}
+    with open(report, encoding="utf-8") as file:
+        return run.returncode, run.stdout, json.load(file)
+
+
+def survivors(report, room):
+    return sorted((s["function"], s["old"], s["new"]) for s in report["survivors"] if s["room"] == room)
+
+
+@case()
+def a_toy_from_the_first_run_to_the_last():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in FILES.items():
+            write(folder, name, text)
+        code, text, report = mutate(folder, "--rooms", "num", "--count", "20")
+        check_eq(code, 0, text)
+        check("1 changes did not compile" in text, text)
+        named = report["rooms"]["named"]
+        check_eq(survivors(report, "named"), [("clamp", "x > top", "x >= top"), ("next", "x + 1", "x - 1")], text)
+        check_eq(report["rooms"]["named"]["score"], 50, text)
+        drawn = report["rooms"]["num"]
+        check(drawn["killed"] > 2 and drawn["killed"] + drawn["survived"] + drawn["open"] <= 20, text)
+        check(all(s["function"] in ("next", "clamp") for s in report["survivors"]), text)
+
+        # A judgement and a new case: what is judged is no survivor, and what is left meets the new suite.
+        write(folder, "tests/toy.c", FILES["tests/toy.c"].replace("count(4) == 16", "count(4) == 16 && next(5) == 6"))
+        write(folder, "judged.tsv", "src/num/toy.c\tclamp\tx > top\tx >= top\tequivalent\ttop replaces top\n")
+        code, text, report = mutate(folder, "--resume")
+        check_eq((code, report["rooms"]["named"]["killed"]), (0, named["killed"] + 1), text)
+        check_eq(survivors(report, "named"), [], text)
+        check_eq((report["rooms"]["named"]["equivalent"], report["rooms"]["named"]["score"]), (1, 100), text)
+
+        # In the same folder with other code: refused, or from the start, without what is no longer there.
+        write(folder, "build-mutate/tree/src/base/gone.h", "#error gone\n")
+        write(folder, "src/num/toy.c", FILES["src/num/toy.c"] + "\n")
+        code, text, report = mutate(folder, "--resume")
+        check(code != 0 and "src/num/toy.c has changed since" in text, f"{code}: {text}")
+        code, text, report = mutate(folder, "--rooms", "num", "--count", "2")
+        check_eq((code, sum(report["rooms"]["num"][o] for o in ("killed", "survived"))), (0, 2), text)
+        check(not os.path.exists(os.path.join(folder, "build-mutate/tree/src/base/gone.h")), "a file that is gone")
+
+
+@case()
+def tables_that_are_wrong_are_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in FILES.items():
+            write(folder, name, text)
+        write(folder, "named.tsv", "src/num/toy.c\tclamp\tx > top\n")
+        code, text, _ = mutate(folder)
+        check(code != 0 and "named.tsv:1: 3 columns; expected 4" in text, f"{code}: {text}")
+        write(folder, "named.tsv", "")
+        write(folder, "judged.tsv", "src/num/toy.c\tclamp\tx > top\tx >= top\tharmless\twhy not\n")
+        code, text, _ = mutate(folder, "--rooms", "num", "--count", "1")
+        check(code != 0 and "judged.tsv:1: verdict 'harmless'; expected one of equivalent" in text, f"{code}: {text}")
+
+
+main("mutate")

@@ -1,0 +1,459 @@
+"""`facet conform` and the suite that conformance/generate.py writes: Facet passes all of it, an implementation that is wrong in
+one bit is found with its rows, and what is not an answer is told apart from a wrong one."""
+import contextlib
+import filecmp
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import xml.etree.ElementTree
+
+from harness import case, check, check_eq, main, skip
+
+FACET = os.environ["FACET"]
+SOURCE = os.environ["FACET_SOURCE"]
+EXAMPLE = os.path.join(SOURCE, "examples/conform")
+folder = tempfile.mkdtemp()
+SUITE = os.path.join(folder, "suite")
+
+
+def generate(out, *words):
+    subprocess.run([sys.executable, os.path.join(SOURCE, "conformance/generate.py"), "--facet", FACET, "--out", out, *words],
+                   check=True, stdout=subprocess.DEVNULL)
+
+
+def conform(*words, suite=None, code=0):
+    run = subprocess.run([FACET, "conform", "--suite", suite or SUITE, *words], capture_output=True, text=True)
+    check_eq(run.returncode, code, f"exit code of {words}: {run.stdout[-400:]}{run.stderr}")
+    return run
+
+
+def results(*words, suite=None, code=0):
+    return json.loads(conform(*words, "--json", suite=suite, code=code).stdout)
+
+
+def adapter(name, body):
+    """A program that is given case, its name and where its signature goes, and that may ask Facet: ask(name) -> words."""
+    path = os.path.join(folder, name)
+    with open(path, "w") as f:
+        f.write(f"#!{sys.executable}\n" + textwrap.dedent(f'''\
+            import json, os, subprocess, sys, tempfile, time
+            def ask(name):
+                with tempfile.TemporaryDirectory() as out:
+                    subprocess.run([{FACET!r}, "conform", "--suite", {SUITE!r}, "--case", name, "--signatures", out, "--threads", "1"],
+                                   stdout=subprocess.DEVNULL)
+                    return open(os.path.join(out, name + ".signature")).read().split()
+            def answer(words):
+                open(sys.argv[2], "w").write("\\n".join(words) + "\\n")
+            ''') + textwrap.dedent(body))
+    os.chmod(path, 0o755)
+    return path
+
+
+@case()
+def facet_passes_the_suite():
+    found = results()
+    check_eq((found["passed"], found["failed"], found["errors"], found["timeouts"], found["unsupported"]),
+             (found["total"], 0, 0, 0, 0))
+    check(found["total"] > 150, "there are cases")
+    check_eq({c["source"] for c in found["cases"]} - {"exact", "silicon", "worked-example", "reference-run"}, set())
+
+
+@case()
+def the_generator_is_deterministic():
+    again = os.path.join(folder, "again")
+    generate(again)
+
+    def same(a, b):
+        compared = filecmp.dircmp(a, b)
+        check_eq((compared.left_only, compared.right_only), ([], []), a)
+        _, different, odd = filecmp.cmpfiles(a, b, compared.common_files, shallow=False)
+        check_eq((different, odd), ([], []), a)
+        for name in compared.common_dirs:
+            same(os.path.join(a, name), os.path.join(b, name))
+    same(SUITE, again)
+
+
+@case()
+def programs_can_lie_elsewhere():
+    moved = os.path.join(folder, "moved")
+    generate(moved, "--base", "0x80020000", "--only", "xphmg/pmask")
+    found = results(suite=moved)
+    check_eq(found["passed"], found["total"])
+
+
+@case()
+def programs_check_themselves():
+    """A program whose expectation is changed says so in tohost: facet run ends with the number of the observation."""
+    with open(os.path.join(SUITE, "xphmg/pmask/psel.s")) as f:
+        text = f.read()
+    elf = os.path.join(folder, "psel.elf")
+
+    def run(source):
+        subprocess.run([FACET, "as", "-", "--isa", "xphmg", "-o", elf], input=source, text=True, check=True)
+        return subprocess.run([FACET, "run", elf], capture_output=True).returncode
+    check_eq(run(text), 0)
+    check_eq(run(re.sub(r"(expected:\n\.dword 0x6f\n)\.dword 0x6f\n", r"\1.dword 0x70\n", text)), 2)
+
+
+@case()
+def one_wrong_bit_is_found_with_its_rows():
+    broken = adapter("broken", '''
+        words = ask(sys.argv[1])
+        if sys.argv[1] == "xphmg/pmask/pmnot":
+            words[2] = f"{int(words[2], 16) ^ 0x80:08x}"
+        answer(words)
+        ''')
+    words = ("--against", f"{broken} {{name}} {{signature}} {{elf}}", "--case", "xphmg/pmask/pm")
+    found = results(*words, code=1)
+    bad = [c for c in found["cases"] if c["verdict"] != "pass"]
+    check_eq([(c["case"], c["verdict"], c["rows"]) for c in bad], [("xphmg/pmask/pmnot", "fail", ["PM-043", "PM-044"])])
+    check("word 2 (bank 1, bits 63:32, after pmnot of 0x0)" in bad[0]["text"], bad[0]["text"])
+    text = conform(*words, code=1).stdout
+    check("FAIL  xphmg/pmask/pmnot  PM-043 PM-044: word 2" in text, text)
+
+
+@case()
+def what_is_no_answer_is_told_apart():
+    odd = adapter("odd", '''
+        name = sys.argv[1].split("/")[-1]
+        if name == "pmnot":
+            time.sleep(60)
+        elif name == "psel":
+            os.kill(os.getpid(), 11)
+        elif name == "pmset":
+            sys.exit("no such instruction")
+        elif name == "pmclr":
+            open(sys.argv[2], "w").write("0123\\n")
+        else:
+            answer(ask(sys.argv[1])[:-1] if name == "ptestnz" else ask(sys.argv[1]))
+        ''')
+    found = results("--against", f"{odd} {{name}} {{out}}/signature {{case}}", "--timeout", "5", "--area", "PM",
+                    "--case", "pmask/p", code=1)
+    verdicts = {c["case"].split("/")[-1]: (c["verdict"], c.get("text", "")) for c in found["cases"]}
+    check_eq(verdicts["pmnot"], ("timeout", "no end after 5 seconds"))
+    check_eq(verdicts["psel"], ("error", "signal 11"))
+    check_eq(verdicts["pmset"], ("error", "no signature, exit code 1: no such instruction"))
+    check_eq(verdicts["pmclr"][0], "error")
+    check("expected words of 8, 16 or 32 hexadecimal digits" in verdicts["pmclr"][1], verdicts["pmclr"][1])
+    check_eq(verdicts["ptestnz"][0], "fail")
+    check_eq(verdicts["pmand"][0], "pass")
+
+
+@case()
+def what_is_no_file_is_not_opened():
+    """A pipe under the name of the signature: nobody writes to it, and nothing waits."""
+    pipe = adapter("pipe", "os.mkfifo(sys.argv[2])")
+    run = subprocess.run([FACET, "conform", "--suite", SUITE, "--case", "pmnot", "--against", f"{pipe} {{elf}} {{signature}}"],
+                         capture_output=True, text=True, timeout=60)
+    check_eq((run.returncode, "not a regular file" in run.stdout), (1, True), run.stdout + run.stderr)
+
+
+@case()
+def a_program_may_answer_lines():
+    lines = adapter("lines", '''
+        for line in sys.stdin:
+            request = json.loads(line)
+            answer = {"case": request["case"]}
+            if request["kind"] != "elf":
+                answer["unsupported"] = "no such machine"
+            elif request["case"].endswith("psel"):
+                sys.exit()
+            else:
+                words = ask(request["case"])
+                answer["signature"] = ["".join(reversed(words[i:i + 2])) for i in range(0, len(words), 2)]
+            print(json.dumps(answer), flush=True)
+        ''')
+    found = results("--against", f"stdio:{lines}", "--case", "p", "--area", "PM", code=1)
+    verdicts = {c["case"]: c["verdict"] for c in found["cases"]}
+    check_eq([name for name, verdict in verdicts.items() if verdict != "pass"], ["xphmg/pmask/psel"])
+    other = results("--against", f"stdio:{lines}", "--area", "G12")
+    check_eq(other["unsupported"], other["total"])
+    check("not run" in conform("--against", f"stdio:{lines}", "--area", "G12").stdout, "they are counted")
+
+
+@case()
+def a_command_without_case_runs_programs_only():
+    true = adapter("true", "answer(['00000000'])")
+    found = results("--against", f"{true} {{elf}} {{signature}}", "--area", "G12")
+    check_eq(found["unsupported"], found["total"])
+
+
+@case()
+def a_run_can_be_resumed():
+    path = os.path.join(folder, "state")
+    first = results("--resume", path, "--area", "PM")
+    check_eq(first["resumed"], 0)
+    with open(path) as f:
+        lines = f.readlines()
+    check_eq(len(lines), first["total"] + 1)
+    os.truncate(path, sum(len(line) for line in lines[:5]))
+    second = results("--resume", path, "--area", "PM")
+    check_eq((second["resumed"], second["passed"]), (4, first["passed"]))
+    refused = conform("--resume", path, "--against", "x {elf} {signature}", code=2)
+    check("another suite or another --against" in refused.stderr, refused.stderr)
+
+
+@case()
+def reports_can_be_read_by_others():
+    junit, html = os.path.join(folder, "r.xml"), os.path.join(folder, "r.html")
+    broken = adapter("wrong", "words = ask(sys.argv[1]); words[0] = 'ffffffff'; answer(words)")
+    conform("--against", f"{broken} {{name}} {{signature}} {{elf}}", "--row", "PM-070", "--junit", junit, "--html", html, code=1)
+    tree = xml.etree.ElementTree.parse(junit)
+    check_eq([c.get("name") for c in tree.iter("testcase")], ["psel"])
+    check("PM-070" in tree.find(".//failure").get("message"), "the failure names its row")
+    with open(html) as f:
+        page = f.read()
+    check("<b>PM-070</b>" in page and "ffffffff" in page and "psel writes rs1 if P0 is 1" in page, "row, difference, text")
+    check("http" not in page and "src=" not in page, "the page needs nothing else")
+    check(re.search(r"<details open><summary><span class=\"fail\">fail</span> <b>PM-070", page) is not None, "failed rows are open")
+
+
+@case()
+def rows_are_counted():
+    counted = json.loads(conform("--rows", "--json").stdout)
+    named = {row for c in results()["cases"] for row in c["rows"]}
+    check_eq(counted["cases"], len(named))
+    with open(os.path.join(SOURCE, "conformance/rows.tsv")) as f:
+        reasons = [line.split("\t") for line in f.read().splitlines()[1:]]
+    check(all(len(r) == 2 and len(r[1]) > 10 for r in reasons), "every reason is a sentence")
+    check_eq(counted["reasons"], len({r[0] for r in reasons} - named))
+    missing = json.loads(conform("--rows", "--missing", "--json").stdout)["missing"]
+    check_eq(len(missing), counted["rows"] - counted["cases"] - counted["reasons"])
+    check("PM " in conform("--rows", "--area", "PM").stdout, "an area by itself")
+
+
+@case()
+def what_is_wrong_is_refused():
+    for words, told in (
+            (["--against", "sim {elf}"], "{signature}"), (["--against", "sim {signature}"], "{elf} or {case}"),
+            (["--against", "stdio:"], "expected a program"), (["--against", "/no/such {elf} {signature}"], "cannot run"),
+            (["--area", "NOPE"], "no case is as asked for"), (["--rows", "--area", "NOPE"], "NOPE"),
+            (["--timeout", "0"], "--timeout"), (["--junit", "/no/such/place"], "/no/such")):
+        run = conform(*words, suite=EXAMPLE if "/no/such {" not in words[-1] else SUITE, code=2)
+        check(told in run.stderr, f"{words}: {run.stderr}")
+    check("suite.json" in conform(suite="/no/such", code=2).stderr, "a folder that is none")
+    for change, told in (
+            (lambda s: s.replace('"tile/k1"', '"gfx12/tri-first-hit"'), "two cases are called"),
+            (lambda s: s.replace('"kind": "tile"', '"kind": "tiles"'), "expected elf, tile, list or vector"),
+            (lambda s: s.replace("TILE-034", "TILE-934"), "expected the ID of a requirement row"),
+            (lambda s: s.replace('"file": "tile-k1"', '"file": "../tile-k1"'), "inside the folder"),
+            (lambda s: s.replace('"format": 1', '"format": 2'), "format"),
+            (lambda s: s.replace('"source"', '"sauce"', 1), "sauce")):
+        bad = tempfile.mkdtemp(dir=folder)
+        shutil.copytree(EXAMPLE, bad, dirs_exist_ok=True)
+        with open(os.path.join(bad, "suite.json")) as f:
+            text = change(f.read())
+        with open(os.path.join(bad, "suite.json"), "w") as f:
+            f.write(text)
+        run = conform(suite=bad, code=2)
+        check(told in run.stderr and "suite.json" in run.stderr, run.stderr)
+    with open(os.path.join(bad, "suite.json"), "w") as f:
+        f.write(text.replace('"sauce"', '"source"'))
+    with open(os.path.join(bad, "rows.tsv"), "a") as f:
+        f.write("TILE-999\tno such row\n")
+    check("rows.tsv:3" in conform(suite=bad, code=2).stderr, "a row that is none")
+
+
+@case()
+def command_lists_leave_their_frame():
+    """The frame as words: as `facet tile draw` shows it, and found when a pixel differs."""
+    place = os.path.join(folder, "list")
+    os.makedirs(os.path.join(place, "triangle"))
+    shutil.copy(os.path.join(SOURCE, "examples/tile/triangle.json"), os.path.join(place, "triangle/list.json"))
+    shutil.copy(os.path.join(EXAMPLE, "rows.tsv"), place)
+    with open(os.path.join(place, "suite.json"), "w") as f:
+        json.dump({"format": 1, "cases": [{"name": "triangle", "kind": "list", "source": "reference-run", "rows": ["TILE-365"],
+                                           "file": "triangle", "signature": "triangle.signature"}]}, f)
+    with open(os.path.join(place, "triangle.signature"), "w") as f:
+        f.write("00000000\n")
+    conform("--signatures", place, suite=place, code=1)
+    check_eq(results(suite=place)["passed"], 1)
+    drawn = json.loads(subprocess.run([FACET, "tile", "draw", os.path.join(place, "triangle/list.json"), "-o",
+                                       os.path.join(place, "out.png"), "--json"], capture_output=True, text=True).stdout)
+    with open(os.path.join(place, "triangle.signature")) as f:
+        words = f.read().split()
+    check_eq(len(words), drawn["width"] * drawn["height"])
+    check(len(set(words)) > 1, "something is drawn")
+
+
+@case()
+def random_programs_run_on_other_implementations():
+    """One that takes xnor for something else: each program that shows it shrinks to that instruction, as a suite to replay."""
+    wrong = adapter("wrong_xnor", f"""
+        subprocess.run([{FACET!r}, "run", sys.argv[1], "--signature", sys.argv[2], "--no-semihosting"], stdout=subprocess.DEVNULL)
+        text = subprocess.run([{FACET!r}, "dis", sys.argv[1]], capture_output=True, text=True).stdout
+        if "xnor" in text:
+            words = open(sys.argv[2]).read().split()
+            answer(words[:8] + ["deadbeef"] + words[9:])
+        """)
+    right = f"{FACET} run {{elf}} --signature {{signature}} --no-semihosting"
+    out = os.path.join(folder, "found")
+    run = subprocess.run([FACET, "fuzz", "xphmg", "--count", "12", "--against", right], capture_output=True, text=True)
+    check_eq((run.returncode, run.stdout.splitlines()[-1]),
+             (0, "12 cases, 0 with a difference (the plain way, and that of --against)"), run.stderr)
+    run = subprocess.run([FACET, "fuzz", "xphmg", "--count", "12", "--against", f"{wrong} {{elf}} {{signature}}", "-o", out, "--json"],
+                         capture_output=True, text=True)
+    check_eq(run.returncode, 1, run.stderr)
+    findings = json.loads(run.stdout)["findings"]
+    check(findings, "no program of these has xnor")
+    for finding in findings:
+        check_eq(finding["left"], 1, "instructions left")
+        with open(finding["file"] + ".s") as f:
+            check("xnor" in f.read(), finding["file"])
+    check_eq(results(suite=out)["passed"], len(findings), "passed by Facet")
+    conform("--against", f"{wrong} {{elf}} {{signature}}", suite=out, code=1)
+    for words in (["tile", "--against", right], ["xphmg", "--timeout", "3"], ["xphmg", "--emit", "-o", out, "--against", right]):
+        run = subprocess.run([FACET, "fuzz", *words, "--count", "2"], capture_output=True, text=True)
+        check_eq((run.returncode, "--against" in run.stderr), (2, True), str(words))
+
+
+def example(change=lambda text: text):
+    """A copy of the example with another suite.json."""
+    place = tempfile.mkdtemp(dir=folder)
+    shutil.copytree(EXAMPLE, place, dirs_exist_ok=True)
+    with open(os.path.join(place, "suite.json")) as f:
+        text = change(f.read())
+    with open(os.path.join(place, "suite.json"), "w") as f:
+        f.write(text)
+    return place
+
+
+@case()
+def names_and_files_stay_inside():
+    """A name becomes a path below the folder of --signatures, and stands in pages as it is."""
+    for name in ("../k1", "/k1", "tile/../../k1", "tile/..", "tile//k1", "tile/", "", "<b>/k1", "k1 k2", "k1\\u001b[2J"):
+        place = example(lambda s: s.replace('"tile/k1"', f'"{name}"'))
+        run = conform("--signatures", os.path.join(place, "out"), suite=place, code=2)
+        check("name" in run.stderr and "suite.json" in run.stderr, f"{name}: {run.stderr}")
+    for name in ("./..", "tile/..", "tile-k1/../tile-k1", "tile//k1"):
+        run = conform(suite=example(lambda s: s.replace('"file": "tile-k1"', f'"file": "{name}"')), code=2)
+        check("inside the folder" in run.stderr, f"{name}: {run.stderr}")
+
+
+@case()
+def what_others_write_is_shown_plainly():
+    """Bytes that are no text, and commands for a terminal, as the last line of standard error."""
+    odd = adapter("bytes", 'os.write(2, b"\\xff\\x1b[2J<&" + "\\u00e4".encode() * 200)')
+    junit = os.path.join(folder, "bytes.xml")
+    run = conform("--against", f"{odd} {{case}} {{out}}", "--junit", junit, suite=EXAMPLE, code=1)
+    check("\x1b" not in run.stdout and "\\xff\\u001b[2J<&" in run.stdout, ascii(run.stdout))
+    message = xml.etree.ElementTree.parse(junit).find(".//error").get("message")
+    check("\\xff\\u001b[2J<&" in message, ascii(message))
+
+
+@case()
+def a_program_that_loses_its_place_starts_again():
+    """Twice an answer to the first case: the cases behind it are none the worse. One that reads nothing is out of time."""
+    lines = adapter("twice", '''
+        for line in sys.stdin:
+            request = json.loads(line)
+            if request["case"] == "gfx12/tri-first-hit":
+                print(json.dumps({"case": "another"}), flush=True)
+                time.sleep(.3)
+            print(json.dumps({"case": request["case"], "unsupported": "so"}), flush=True)
+        ''')
+    found = results("--against", f"stdio:{lines}", "--threads", "1", suite=EXAMPLE, code=1)
+    check_eq([(c["case"], c["verdict"]) for c in found["cases"]],
+             [("gfx12/tri-first-hit", "error"), ("tile/k1", "unsupported")])
+    deaf = adapter("deaf", "time.sleep(60)")
+    place = example(lambda s: s.replace('"kind"', '"config": "' + "x" * 100000 + '", "kind"'))
+    run = subprocess.run([FACET, "conform", "--suite", place, "--against", f"stdio:{deaf}", "--timeout", "0.5", "--json"],
+                         capture_output=True, text=True, timeout=30)
+    check_eq((run.returncode, json.loads(run.stdout)["timeouts"]), (1, 2))
+
+
+@case()
+def a_torn_line_is_no_end_of_resuming():
+    path = os.path.join(folder, "torn")
+    open(path, "w").close()
+    check_eq(results("--resume", path, suite=EXAMPLE)["resumed"], 0)
+    os.truncate(path, os.path.getsize(path) - 10)
+    check_eq(results("--resume", path, suite=EXAMPLE)["resumed"], 1)
+    check_eq(results("--resume", path, suite=EXAMPLE)["resumed"], 2)
+    with open(path, "w") as f:
+        f.write("another file")
+    check("no file of --resume" in conform("--resume", path, suite=EXAMPLE, code=2).stderr, "nothing of ours")
+    with open(path) as f:
+        check_eq(f.read(), "another file", "what is not ours stays")
+
+
+@case()
+def links_of_a_command_are_not_followed():
+    """A folder that may not be written to, with a link in it: neither is left, and what the link leads to is."""
+    with tempfile.TemporaryDirectory() as place:
+        precious = os.path.join(place, "precious")
+        os.mkdir(precious)
+        with open(os.path.join(precious, "data"), "w") as f:
+            f.write("kept")
+        temporary = os.path.join(place, "tmp")
+        os.mkdir(temporary)
+        program = os.path.join(place, "links")
+        with open(program, "w") as f:
+            f.write(f'#!/bin/sh\nmkdir $2/sub && ln -s {precious} $2/sub/link && chmod 555 $2/sub\n')
+        suite = os.path.join(place, "suite")
+        shutil.copytree(EXAMPLE, suite)
+        for path in (place, precious, temporary, program):
+            os.chmod(path, 0o777)
+        nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}  # root may write anywhere
+        try:
+            run = subprocess.run([FACET, "conform", "--suite", suite, "--against", f"{program} {{case}} {{out}}"],
+                                 capture_output=True, text=True, env={**os.environ, "TMPDIR": temporary}, **nobody)
+        except PermissionError:
+            skip("another user cannot run the program")
+        check_eq(run.returncode, 1, run.stderr)
+        check_eq((os.listdir(precious), os.listdir(temporary)), (["data"], []))
+
+
+@case()
+def an_interrupted_run_leaves_nothing():
+    """Neither what a command had started, nor its folder; of a program that is asked, nothing either."""
+    script = os.path.join(folder, "slow")
+    with open(script, "w") as f:
+        f.write('#!/bin/sh\nsleep 50 &\necho $! > "$1"\nwait\n')
+    os.chmod(script, 0o755)
+    for number, words in enumerate((["conform", "--suite", EXAMPLE, "--case", "k1", "--against", f"{script} PID {{case}} {{out}}"],
+                                    ["conform", "--suite", EXAMPLE, "--case", "k1", "--against", f"stdio:{script} PID"],
+                                    ["fuzz", "xphmg", "--count", "1", "--against", f"{script} PID {{elf}} {{signature}}"])):
+        pid, temporary = os.path.join(folder, f"pid{number}"), os.path.join(folder, f"tmp{number}")
+        os.mkdir(temporary)
+        run = subprocess.Popen([FACET, *(word.replace("PID", pid) for word in words)], env={**os.environ, "TMPDIR": temporary},
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not os.path.exists(pid) or os.path.getsize(pid) == 0:
+            time.sleep(.02)
+        run.send_signal(signal.SIGTERM)
+        check_eq(run.wait(timeout=10), 128 + signal.SIGTERM, f"{words[0]}: exit code")
+        with open(pid) as f:
+            started = f"/proc/{f.read().strip()}/stat"
+        for _ in range(100):
+            if not os.path.exists(started):
+                break
+            with contextlib.suppress(OSError), open(started) as f:
+                if f.read().split()[2] == "Z":  # nobody may collect it here
+                    break
+            time.sleep(.02)
+        else:
+            check(False, f"{words[0]}: what the command had started is still there")
+        check_eq(os.listdir(temporary), [], f"{words[0]}: its folder")
+
+
+@case()
+def options_that_would_do_nothing_are_refused():
+    for words, told in ((["--missing"], "--missing needs --rows"), (["--timeout", "3"], "--timeout needs --against"),
+                        (["--rows", "--html", "page"], "--html"), (["--rows", "--case", "k1"], "--case"),
+                        (["--rows", "--json", "--area", "NOPE"], "NOPE")):
+        run = conform(*words, suite=EXAMPLE, code=2)
+        check(told in run.stderr, f"{words}: {run.stderr}")
+
+
+generate(SUITE)
+try:
+    main("conform")
+finally:
+    shutil.rmtree(folder)
