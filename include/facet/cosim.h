@@ -14,7 +14,8 @@
  *
  * What the reference cannot know enters by facet/xphmg.h (interrupt lines, values of loads, devices
  * of the host); the session sets facet_xphmg_wait_for_told, so that interrupts come when the design
- * takes them. docs/lockstep.md has the whole story, facet/dpi.h the same for SystemVerilog. */
+ * takes them. Of a tile machine any core may come next (facet/tile.h has the same for its loads).
+ * docs/lockstep.md has the whole story, facet/dpi.h the same for SystemVerilog. */
 #ifndef FACET_COSIM_H
 #define FACET_COSIM_H
 

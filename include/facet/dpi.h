@@ -49,9 +49,10 @@ int32_t facet_dpi_trap(void *session, uint32_t hart, uint64_t pc, uint64_t cause
 /* facet_cosim_finish: 1 or 2. */
 int32_t facet_dpi_finish(void *session);
 
-/* What the reference cannot know (facet/xphmg.h): an interrupt line (level 0: the platform's own,
- * 1: low, 2: high), the value of the next load from first..last, of the next read of a CSR, a trap
- * that the hart takes next without a check, a reservation that is lost. */
+/* What the reference cannot know (facet/xphmg.h; loads and CSRs also of a tile machine's core): an
+ * interrupt line (level 0: the platform's own, 1: low, 2: high), the value of the next load from
+ * first..last, of the next read of a CSR, a trap that the hart takes next without a check, a
+ * reservation that is lost. */
 int32_t facet_dpi_line(void *session, uint32_t hart, uint32_t interrupt, uint32_t level);
 int32_t
 facet_dpi_next_load(void *session, uint32_t hart, uint64_t first, uint64_t last, uint64_t value);

@@ -236,6 +236,38 @@ static inline enum facet_status facet_tile_get_core_report(const facet_machine *
 const char *facet_tile_cause_name(uint32_t cause);
 const char *facet_tile_class_name(enum facet_tile_class what);
 
+/* ---- beside a design under test (facet/cosim.h) -------------------------------------------------
+ *
+ * The rules are R-TILE-132. */
+
+/* The next step is of this core: cores before it in the round lose their slots. Waking needs no
+ * step then. FACET_ERR_USAGE when it has no tile left or waits, when cores run in random order or
+ * none does, and in the middle of a draw. */
+enum facet_status
+facet_tile_set_turn(facet_machine *machine, uint32_t core, struct facet_error *err);
+
+/* Values of the next loads and CSR reads, in a queue per core; FACET_ERR_LIMIT when it is full. */
+#define FACET_TILE_GIVEN_MAX 64
+/* A load (atomics and each lane of a vector that is loaded lane by lane included) from an address
+ * in first..last gives `value`, low bytes, in place of what it has read; the oldest value whose
+ * range has the address is used up by it. */
+enum facet_status facet_tile_next_load(facet_machine *machine,
+                                       uint32_t core,
+                                       uint32_t first,
+                                       uint32_t last,
+                                       struct facet_value value,
+                                       struct facet_error *err);
+/* The next CSRRW or CSRRS of the register with this number gives `value`; what it writes comes from
+ * the register itself. */
+enum facet_status facet_tile_next_csr(facet_machine *machine,
+                                      uint32_t core,
+                                      uint32_t number,
+                                      uint32_t value,
+                                      struct facet_error *err);
+/* *left (may be NULL): how many values nobody has asked for yet; `drop` throws them away. */
+enum facet_status facet_tile_given(
+    facet_machine *machine, uint32_t core, bool drop, uint32_t *left, struct facet_error *err);
+
 /* ---- host registers (19) ----------------------------------------------------------------------
  */
 

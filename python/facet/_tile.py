@@ -58,6 +58,36 @@ class Tile(Machine):
         with self._use() as machine:
             c.call("tile_dispatch", machine, c.Packet(**members))
 
+    # ---- what the host tells (docs/lockstep.md) ----
+
+    def set_turn(self, core: int) -> None:
+        """The next step is of this core."""
+        with self._use() as machine:
+            c.call("tile_set_turn", machine, c.number(core, 32, "core"))
+
+    def next_load(self, value: int, first: int = 0, last: int = 0xFFFFFFFF, core: int = 0) -> None:
+        """The next load from an address in first..last gives this value, of up to 128 bits."""
+        given = c.number(value, 128, "value")
+        with self._use() as machine:
+            c.call("tile_next_load", machine, c.number(core, 32, "core"), c.number(first, 32, "first"),
+                   c.number(last, 32, "last"), c.Value(given & (1 << 64) - 1, given >> 64))
+
+    def next_csr(self, name: str, value: int, core: int = 0) -> None:
+        """The next CSRRW or CSRRS with this register reads this value."""
+        with self._use() as machine:
+            what, index, field = self._find(machine, name, core)
+            if what != "csr" or field is not None:
+                raise Error(f"{name} is not a CSR")
+            c.call("tile_next_csr", machine, core, self._core(machine, core).csrs[index].number,
+                   c.number(value, 32, "value"))
+
+    def given(self, *, drop: bool = False, core: int = 0) -> int:
+        """How many values no load or read has asked for yet; `drop` throws them away."""
+        left = ctypes.c_uint32()
+        with self._use() as machine:
+            c.call("tile_given", machine, c.number(core, 32, "core"), bool(drop), left)
+        return left.value
+
     def info(self) -> dict[str, Any]:
         """Where the last dispatch stands: its state, rounds, ..."""
         info = c.TileInfo()

@@ -4,6 +4,7 @@
 #include "base/sized.h"
 #include "cosim/internal.h"
 
+#include <facet/tile.h>
 #include <facet/xphmg.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -111,6 +112,7 @@ enum facet_status facet_cosim_create_sized(facet_machine *machine,
     cosim->snapshot_every =
         own.snapshot_every != 0 ? own.snapshot_every : FACET_COSIM_SNAPSHOT_EVERY;
     cosim->harts = strcmp(facet_machine_kind_name(machine), "xphmg") == 0;
+    cosim->tiles = strcmp(facet_machine_kind_name(machine), "tile") == 0;
     cosim->told = cosim->harts && !own.own_interrupts;
     if (!allocate(cosim)) {
         status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a session");
@@ -321,7 +323,7 @@ enum facet_status facet_cosim_unit_wrote_memory(facet_cosim *cosim,
 /* ---- steps ------------------------------------------------------------------------------------
  */
 
-/* The interrupt that the design has taken, and the hart whose turn it is. An answer that the
+/* The interrupt that the design has taken, and the core whose turn it is. An answer that the
  * reference may not do this is a difference. */
 static enum facet_status
 tell(facet_cosim *cosim, uint32_t core, const struct facet_change *what, struct facet_error *err)
@@ -329,7 +331,7 @@ tell(facet_cosim *cosim, uint32_t core, const struct facet_change *what, struct 
     enum facet_status status = FACET_OK;
     struct facet_error why = {0};
 
-    if (!cosim->harts || what == NULL) {
+    if ((!cosim->harts && !cosim->tiles) || what == NULL) {
         return FACET_OK;
     }
     if (cosim->told && what->kind == FACET_CHANGE_TRAP &&
@@ -337,8 +339,10 @@ tell(facet_cosim *cosim, uint32_t core, const struct facet_change *what, struct 
         status = facet_xphmg_take(
             cosim->machine, core, what->new_value.lo, what->new_value.hi, false, &why);
     }
-    if (status == FACET_OK && facet_machine_next_core(cosim->machine) != FACET_NONE &&
-        facet_machine_next_core(cosim->machine) != core) {
+    if (cosim->tiles) {
+        status = facet_tile_set_turn(cosim->machine, core, &why);
+    } else if (status == FACET_OK && facet_machine_next_core(cosim->machine) != FACET_NONE &&
+               facet_machine_next_core(cosim->machine) != core) {
         status = facet_xphmg_set_turn(cosim->machine, core, &why);
     }
     if (status == FACET_ERR_USAGE) {

@@ -5,6 +5,7 @@
 
 #include <facet/cosim.h>
 #include <facet/dpi.h>
+#include <facet/tile.h>
 #include <facet/xphmg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,6 +231,11 @@ int32_t facet_dpi_finish(void *session)
 
 /* ---- what the reference cannot know ---- */
 
+static bool is_tile(const facet_machine *machine)
+{
+    return strcmp(facet_machine_kind_name(machine), "tile") == 0;
+}
+
 int32_t facet_dpi_line(void *session, uint32_t hart, uint32_t interrupt, uint32_t level)
 {
     return at(session) == NULL
@@ -241,16 +247,28 @@ int32_t facet_dpi_line(void *session, uint32_t hart, uint32_t interrupt, uint32_
 int32_t
 facet_dpi_next_load(void *session, uint32_t hart, uint64_t first, uint64_t end, uint64_t value)
 {
-    return at(session) == NULL
-               ? FAILED
-               : answer(facet_xphmg_next_load(machine_of(session), hart, first, end, value, &last));
+    facet_machine *machine = at(session) == NULL ? NULL : machine_of(session);
+
+    if (machine != NULL && is_tile(machine)) {
+        return answer(facet_tile_next_load(machine,
+                                           hart,
+                                           (uint32_t)first,
+                                           end < UINT32_MAX ? (uint32_t)end : UINT32_MAX,
+                                           (struct facet_value){.lo = value},
+                                           &last));
+    }
+    return machine == NULL ? FAILED
+                           : answer(facet_xphmg_next_load(machine, hart, first, end, value, &last));
 }
 
 int32_t facet_dpi_next_csr(void *session, uint32_t hart, uint32_t number, uint64_t value)
 {
-    return at(session) == NULL
-               ? FAILED
-               : answer(facet_xphmg_next_csr(machine_of(session), hart, number, value, &last));
+    facet_machine *machine = at(session) == NULL ? NULL : machine_of(session);
+
+    return machine == NULL ? FAILED
+           : is_tile(machine)
+               ? answer(facet_tile_next_csr(machine, hart, number, (uint32_t)value, &last))
+               : answer(facet_xphmg_next_csr(machine, hart, number, value, &last));
 }
 
 int32_t facet_dpi_take(void *session, uint32_t hart, uint64_t cause, uint64_t value)

@@ -37,6 +37,7 @@ struct facet_cosim {
     facet_lockstep_filter *filter;
     bool filtered; /* it has rules */
     bool harts;    /* an xphmg machine */
+    bool tiles;    /* a tile machine */
     bool told;     /* whose interrupts wait for the design */
     uint32_t core_count;
     struct facet_cosim_core *cores;

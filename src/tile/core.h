@@ -96,6 +96,18 @@ struct facet_tile_mark {
     uint32_t texels;
 };
 
+/* A value for one load from an address in first..last, or for one read of a CSR. */
+struct facet_tile_told_value {
+    bool csr;
+    uint32_t first, last;
+    struct facet_value value;
+};
+
+struct facet_tile_told {
+    uint32_t count; /* oldest first */
+    struct facet_tile_told_value given[FACET_TILE_GIVEN_MAX];
+};
+
 enum facet_tile_limit {
     FACET_TILE_LIMIT_MAGNITUDE,
     FACET_TILE_LIMIT_FINITE,
@@ -123,6 +135,7 @@ struct facet_tile_core {
     struct facet_mem_window scratch;
     struct facet_raster_context gfx;
     struct facet_tile_mark mark;
+    struct facet_tile_told told; /* told.h */
     uint32_t float_limits[FACET_TILE_LIMITS]
                          [4]; /* what host code compares floats with (ahead/emit.c) */
 };
@@ -146,6 +159,7 @@ struct facet_tile_machine {
     uint8_t draw_of;
     uint32_t draw_word; /* a core's instruction, which the draw may have overwritten */
     bool watched;       /* an observer is attached; as of the current run */
+    bool careful;       /* that, or values were given (told.h): no quick ways to memory */
     /* The core whose instruction is being executed and reported; FACET_NONE: none. */
     uint32_t stepping;
     uint8_t event; /* enum facet_tile_event */
@@ -317,6 +331,8 @@ enum facet_status facet_tile_check_packet(const struct facet_tile_machine *m,
 /* Every core that is not finished gets the cause; the dispatch is over. */
 void facet_tile_stop_all(struct facet_tile_machine *m, uint32_t cause);
 void facet_tile_publish_all(struct facet_tile_machine *m);
+/* Makes the next step one of this core's; else why not. */
+const char *facet_tile_turn(struct facet_tile_machine *m, uint32_t core);
 /* Brings the schedule to the next core that has something to do, or to its end. */
 void facet_tile_settle(struct facet_tile_machine *m);
 void facet_tile_run(void *self, uint64_t budget, struct facet_stop *stop);

@@ -162,6 +162,7 @@ void facet_tile_idle(struct facet_tile_machine *m)
         facet_raster_reset(&c->gfx);
         c->tile_offset = 0;
         c->next_tile = 0;
+        c->told.count = 0;
         c->page = NULL;
         facet_tile_set_pc(c, FACET_VRAM_BASE);
     }

@@ -1,5 +1,6 @@
 /* Scalar and vector atomics (tile-semantics.md 9, 8.2). */
 #include "tile/system.h"
+#include "tile/told.h"
 #include "tile/watch.h"
 
 #include <string.h>
@@ -62,9 +63,11 @@ static uint32_t read_word(struct facet_tile_core *c, uint32_t address)
         if (!c->m->config.strong) {
             facet_tile_cache_sync_line(c->m, &c->cache, offset / 64);
         }
-        return facet_load_le32(c->m->vram + offset);
+        memcpy(bytes, c->m->vram + offset, sizeof bytes);
+    } else {
+        facet_tile_read(c, address, bytes, sizeof bytes);
     }
-    facet_tile_read(c, address, bytes, sizeof bytes);
+    facet_tile_told_load(c, address, bytes, sizeof bytes);
     return facet_load_le32(bytes);
 }
 

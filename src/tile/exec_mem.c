@@ -1,6 +1,7 @@
 /* Loads and stores, scalar and vector (tile-semantics.md 7). */
 #include "contract/tile_csrs.h"
 #include "tile/system.h"
+#include "tile/told.h"
 #include "tile/watch.h"
 
 #include <string.h>
@@ -29,6 +30,7 @@ static bool load_slowly(struct facet_tile_core *c,
     }
     c->r.status |= misaligned ? (uint32_t)FACET_STATUS_MISAL : 0;
     facet_tile_read(c, address, out, size);
+    facet_tile_told_load(c, address, out, size);
     if (facet_tile_watched(c)) {
         facet_tile_tell_memory(c, address, out, size, false);
     }
@@ -71,7 +73,7 @@ load_quickly(struct facet_tile_core *c, uint32_t address, void *out, uint32_t si
     uint32_t offset = address - FACET_VRAM_BASE;
     uint64_t mask = lane_mask(offset, size);
 
-    if (offset >= m->vram_size || offset % size != 0 || facet_tile_watched(c)) {
+    if (offset >= m->vram_size || offset % size != 0 || __builtin_expect(c->m->careful, 0)) {
         return false;
     }
     if (m->config.strong) {
@@ -93,7 +95,7 @@ store_quickly(struct facet_tile_core *c, uint32_t address, const void *data, uin
     uint32_t offset = address - FACET_VRAM_BASE;
     uint64_t mask = lane_mask(offset, size);
 
-    if (offset >= m->vram_size || offset % size != 0 || facet_tile_watched(c) ||
+    if (offset >= m->vram_size || offset % size != 0 || __builtin_expect(c->m->careful, 0) ||
         address + size - 1 - m->packet.const_base < m->packet.const_size + (size - 1)) {
         return false;
     }
@@ -260,6 +262,7 @@ static const struct facet_tile_insn *gather(struct facet_tile_core *c,
         uint8_t *lane = value.b + i * lanes->size;
 
         facet_tile_read(c, lanes->address[i], lane, lanes->size);
+        facet_tile_told_load(c, lanes->address[i], lane, lanes->size);
         if (facet_tile_watched(c)) {
             facet_tile_tell_memory(c, lanes->address[i], lane, lanes->size, false);
         }
@@ -332,6 +335,7 @@ load_constant(struct facet_tile_core *c, const struct facet_tile_insn *op, uint3
     }
     c->r.status |= address % 16 != 0 ? (uint32_t)FACET_STATUS_MISAL : 0;
     memcpy(&value, c->m->vram + (address - FACET_VRAM_BASE), sizeof value);
+    facet_tile_told_load(c, address, &value, sizeof value);
     if (facet_tile_watched(c)) {
         facet_tile_tell_memory(c, address, &value, sizeof value, false);
     }

@@ -6,6 +6,7 @@
  * steps of a budget) takes the slot-by-slot way, with the same result. */
 #include "contract/tile_csrs.h"
 #include "tile/system.h"
+#include "tile/told.h"
 #include "tile/watch.h"
 
 enum { FAULT_WATCHDOG = 9, TILE_NANOSECONDS = 4000 };
@@ -233,6 +234,41 @@ static bool step(struct facet_tile_machine *m, uint32_t core)
     return true;
 }
 
+const char *facet_tile_turn(struct facet_tile_machine *m, uint32_t core)
+{
+    struct facet_tile_core *c = &m->core[core];
+
+    if (m->state != FACET_TILE_STATE_RUNNING) {
+        return "no dispatch is running";
+    }
+    if (facet_tile_next_core(m) == core && c->state == FACET_TILE_CORE_RUNS) {
+        return NULL;
+    }
+    if (m->draw.part.kind != FACET_RASTER_PART_NONE) {
+        return "the machine is in the middle of a draw";
+    }
+    if (m->config.random) {
+        return "the order of the cores is random, expected one in turn (rr)";
+    }
+    if (c->state == FACET_TILE_CORE_FINISHED) {
+        return "it has no tile left";
+    }
+    if (c->state == FACET_TILE_CORE_PARKED && !can_wake(c)) {
+        return "it waits for an interrupt";
+    }
+    while (m->state == FACET_TILE_STATE_RUNNING && m->active[m->slot] != core) {
+        end_slot(m);
+        if (m->slot == m->active_count) {
+            end_round(m);
+        }
+    }
+    if (m->state != FACET_TILE_STATE_RUNNING) {
+        return "the watchdog has ended the dispatch";
+    }
+    c->state = FACET_TILE_CORE_RUNS; /* waking needs no step of its own */
+    return NULL;
+}
+
 /* ---- whole rounds ---- */
 
 /* One instruction; whether it left an event. */
@@ -426,6 +462,7 @@ void facet_tile_run(void *self, uint64_t budget, struct facet_stop *stop)
     struct facet_port *port = m->port;
 
     m->watched = facet_port_listens(port);
+    m->careful = m->watched || facet_tile_told_any(m);
     while (stop->steps < budget) {
         uint32_t core = settle(m);
 
@@ -433,7 +470,7 @@ void facet_tile_run(void *self, uint64_t budget, struct facet_stop *stop)
             break;
         }
         if (m->slot == 0 && m->left == 0 && !m->config.random && port->break_count == 0 &&
-            !m->watched && !facet_tile_half_drawn(m, core)) {
+            !m->careful && !facet_tile_half_drawn(m, core)) {
             uint64_t done = run_fast(m, budget - stop->steps);
 
             stop->steps += done;

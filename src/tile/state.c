@@ -2,6 +2,7 @@
  * saved line by line in rising order, without lines that hold nothing, so that equal states give
  * equal bytes. */
 #include "tile/system.h"
+#include "tile/told.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ static void visit_core(struct facet_tile_core *c, uint32_t *pc, struct facet_sta
     facet_state_require(io, c->state <= FACET_TILE_CORE_EXITED, "state of a core");
     facet_state_u64(io, &c->next_tile);
     facet_state_u32(io, &c->tiles);
+    facet_tile_told_visit(&c->told, io);
 }
 
 /* Slots that were never loaded hold zeros, which are not saved: there are 16 of each kind, and most

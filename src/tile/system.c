@@ -1,5 +1,6 @@
 /* Faults and the system instructions (tile-semantics.md 12). */
 #include "tile/system.h"
+#include "tile/told.h"
 
 #include "contract/tile_csrs.h"
 
@@ -60,6 +61,7 @@ csr_access(struct facet_tile_core *c, const struct facet_tile_insn *op, bool set
     if (!fine) {
         c->r.status |= FACET_STATUS_CSRERR;
     }
+    facet_tile_told_csr(c, number, &old);
     c->r.s[op->rd] = old;
     return op + 1;
 }

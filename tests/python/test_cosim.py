@@ -120,6 +120,28 @@ def values_devices_and_traps():
 
 
 @case()
+def cores_of_the_tile_gpu():
+    gpu = facet.Tile(vram=1 << 20)
+    entry = gpu.load("LUI s1, 0x80010\nLW s2, 0(s1)\nVLD.V v1, 0(s1)\nCSRR s3, time_lo\nEXIT\n")
+    gpu.dispatch(entry, 4, 1)
+    gpu.next_load(5, 0x80010000, 0x80010003, core=2)
+    gpu.next_load(1 << 100, core=2)
+    gpu.next_csr("time_lo", 77, core=2)
+    check_eq(gpu.given(core=2), 3, "given")
+    refused("not a CSR", gpu.next_csr, "s5", 1)
+    refused("no core 4", gpu.set_turn, 4)
+    with facet.Cosim(gpu) as cosim:
+        for offset, writes in enumerate([{"s1": 0x80010000}, {"s2": 5}, None, {"s3": 77}]):
+            if writes is None:
+                gpu.set_turn(2)
+                gpu.step()
+                check_eq(gpu.get("v1", core=2), 1 << 100, "a vector")
+                continue
+            check_eq(cosim.retired(entry + 4 * offset, writes, core=2), "same", f"step {offset}")
+        check_eq(gpu.given(core=2, drop=True), 0, "all read")
+
+
+@case()
 def exceptions_of_a_device_arrive():
     def bad(offset, size):
         raise KeyError("broken device")
