@@ -138,7 +138,7 @@ emit_named(struct asm_context *a, const char *name, int64_t rd, int64_t rs1, int
                                  : strcmp(o->name, "rs1") == 0 ? rs1
                                                                : imm);
     }
-    return facet_asm_emit_word(a, row, word);
+    return facet_asm_emit(a, word, row->length);
 }
 
 /* The sequence that GNU as writes, to the bit: 32-bit values by lui and addiw, wider ones by
@@ -410,6 +410,7 @@ find_suffixed(const struct asm_context *a, const char *name, size_t length, unsi
 
 bool facet_asm_insn(struct asm_context *a, const char *mnemonic, size_t length, const char *p)
 {
+    const uint64_t align = a->isa == FACET_ISA_TILE ? 4 : 2;
     struct asm_mnemonic *m = find(a, mnemonic, length);
     unsigned suffix = 0;
 
@@ -418,6 +419,12 @@ bool facet_asm_insn(struct asm_context *a, const char *mnemonic, size_t length, 
     }
     if (m == NULL) {
         return unknown(a, mnemonic, length);
+    }
+    /* Before its candidates are tried: this is no reason to prefer one of them. */
+    if ((a->section->size & (align - 1)) != 0) {
+        facet_asm_hint(a, "put `.balign %d` before it", (int)align);
+        return facet_asm_error(
+            a, a->statement, 1, "the instruction is not at a multiple of %d bytes", (int)align);
     }
     return choose(a, m, p, suffix);
 }

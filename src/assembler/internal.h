@@ -377,7 +377,6 @@ bool facet_asm_read_register(struct asm_context *a,
                              const char **p,
                              enum facet_operand_kind kind,
                              int64_t *number);
-bool facet_asm_emit_word(struct asm_context *a, const struct facet_insn_row *row, uint32_t word);
 
 /* insn.c */
 void facet_asm_index(struct asm_context *a);

@@ -700,18 +700,6 @@ bool facet_asm_place(struct asm_context *a,
     return true;
 }
 
-bool facet_asm_emit_word(struct asm_context *a, const struct facet_insn_row *row, uint32_t word)
-{
-    uint64_t align = a->isa == FACET_ISA_TILE ? 4 : 2;
-
-    if ((a->section->size & (align - 1)) != 0) {
-        facet_asm_hint(a, "put `.balign %d` before it", (int)align);
-        return facet_asm_error(
-            a, a->statement, 1, "the instruction is not at a multiple of %d bytes", (int)align);
-    }
-    return facet_asm_emit(a, word, row->length);
-}
-
 static bool missing(struct asm_context *a, const struct reading *r, const char *p)
 {
     const struct facet_insn_row *row = r->row;
@@ -792,5 +780,5 @@ bool facet_asm_row(struct asm_context *a,
                                                 .length = r.length[i]});
         }
     }
-    return facet_asm_emit_word(a, row, word);
+    return facet_asm_emit(a, word, row->length);
 }

@@ -266,6 +266,7 @@ TEST(data_directives, "")
     check_error(XPHMG, ".bss\n.word 1", 2, 1, "holds no data", "");
     check_error(XPHMG, ".byte 1\nnop", 2, 1, "not at a multiple of 2", ".balign");
     check_error(TILE, ".half 1\nNOP", 2, 1, "not at a multiple of 4", "");
+    check_error(TILE, ".half 1\nLI s4, 1.5", 2, 1, "not at a multiple of 4", ".balign 4");
 }
 
 static const struct facet_section *section_named(const struct assembled *a, const char *name)
