@@ -21,15 +21,15 @@ enum facet_status ray_sets_make(struct ray_sets *sets, struct facet_error *err)
 
 void ray_sets_make_squares(struct ray_sets *sets)
 {
-    enum { SQUARE = 16, ACROSS = 4, DOWN = 2, BLOCK = ACROSS * DOWN };
+    enum { SQUARE = 16, SIDE = 4, BLOCK = SIDE * SIDE };
     struct facet_gfx12_batch_ray *out = sets->rays[SQUARES];
 
     for (uint32_t y = 0; y < HEIGHT; y += SQUARE) {
         for (uint32_t x = 0; x < WIDTH; x += SQUARE) {
             for (uint32_t i = 0; i < SQUARE * SQUARE; i++) {
                 const uint32_t block = i / BLOCK, in = i % BLOCK;
-                const uint32_t column = x + block % (SQUARE / ACROSS) * ACROSS + in % ACROSS;
-                const uint32_t row = y + block / (SQUARE / ACROSS) * DOWN + in / ACROSS;
+                const uint32_t column = x + block % (SQUARE / SIDE) * SIDE + in % SIDE;
+                const uint32_t row = y + block / (SQUARE / SIDE) * SIDE + in / SIDE;
 
                 if (row < HEIGHT && column < WIDTH) {
                     *out++ = sets->rays[PRIMARY][(size_t)row * WIDTH + column];

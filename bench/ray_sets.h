@@ -1,6 +1,6 @@
 /* The rays of the areas `gfx12` and `rt`: one ray per pixel of a camera row by row, one diffuse
  * bounce from every hit, and the rays of the camera again, in squares of 16 pixels that consist of
- * blocks of 4 by 2. Embree traces them as the peer. */
+ * blocks of 4 by 4 (a packet of eight has half of one). Embree traces them as the peer. */
 #ifndef FACET_BENCH_RAY_SETS_H
 #define FACET_BENCH_RAY_SETS_H
 

@@ -123,7 +123,6 @@ static void put_bar(struct facet_strbuf *out,
 
 static void put_result(struct facet_strbuf *out, const struct bench_result *r)
 {
-    const double ratio = r->has_peer ? r->facet / r->peer : 0;
     const double longest = r->has_peer && r->peer > r->facet ? r->peer : r->facet;
 
     facet_strbuf_puts(out, "<tr><td class=\"name\">");
@@ -137,8 +136,8 @@ static void put_result(struct facet_strbuf *out, const struct bench_result *r)
     put_bar(out, "", r->peer, longest, r->measure->unit, r->measure->peer);
     facet_strbuf_printf(out,
                         "</td><td class=\"ratio %s\">%.2f ×<small>%.2f to %.2f</small></td></tr>\n",
-                        ratio >= 1 ? "faster" : "slower",
-                        ratio,
+                        r->ratio >= 1 ? "faster" : "slower",
+                        r->ratio,
                         r->least_ratio,
                         r->most_ratio);
 }
@@ -163,7 +162,7 @@ void bench_page(struct facet_strbuf *out, const struct bench_report *report)
     facet_strbuf_printf(
         out,
         "</dl>\n<p>Rates: a longer bar is faster. Facet and its peer were measured in turn, "
-        "%llu times each for about %g s; the bars are medians, the small figures the "
+        "%llu times each for about %g s; the bars and the ratio are medians, the small figures the "
         "least and the largest ratio of one turn.</p>\n",
         (unsigned long long)report->runs,
         report->seconds);

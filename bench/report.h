@@ -9,8 +9,9 @@ struct bench_result {
     const struct bench_area *area;
     const struct bench_measure *measure;
     bool has_peer;
-    double facet, peer;             /* medians */
-    double least_ratio, most_ratio; /* of facet / peer, measured one after the other */
+    double facet, peer; /* medians */
+    /* facet / peer, measured one after the other: the median of all turns, and the extremes. */
+    double ratio, least_ratio, most_ratio;
 };
 
 struct bench_report {

@@ -49,7 +49,7 @@ static void conclude(struct bench_result *r, double *facet, double *peer, size_t
             ratios[i] = facet[i] / peer[i];
         }
         r->peer = median(peer, runs);
-        (void)median(ratios, runs);
+        r->ratio = median(ratios, runs);
         r->least_ratio = ratios[0];
         r->most_ratio = ratios[runs - 1];
     }
@@ -97,7 +97,7 @@ static void print_text(const struct bench_result *r)
 
     printf("  %-24s %12.4g %-10s", m->name, r->facet, m->unit);
     if (r->has_peer) {
-        printf(" %12.4g  %6.2fx  %s\n", r->peer, r->facet / r->peer, m->peer);
+        printf(" %12.4g  %6.2fx  %s\n", r->peer, r->ratio, m->peer);
     } else {
         printf(" %12s  %7s  %s\n", "-", "-", m->peer != NULL ? m->peer : "(no peer)");
     }
@@ -123,7 +123,7 @@ static json_t *to_json(const struct bench_result *r)
                      "peer_value",
                      real_or_null(r->has_peer, r->peer),
                      "ratio",
-                     real_or_null(r->has_peer, r->facet / r->peer),
+                     real_or_null(r->has_peer, r->ratio),
                      "ratio_range",
                      r->has_peer ? json_pack("[f, f]", r->least_ratio, r->most_ratio)
                                  : json_null());
@@ -374,11 +374,12 @@ const struct cli_command cli_cmd_bench = {
     .summary = "measure the speed of an area, compared with its peers",
     .usage = "facet bench AREA [RESULT...] [--runs N] [--seconds S] [--html FILE] [--json]\n"
              "facet bench all [--html FILE] [--json]\nfacet bench [--list]",
-    .details =
-        "Facet and its peer are measured in turn, each --runs times; the medians and their ratio "
-        "are printed. RESULT names some of an area's results; --list names them all. All values "
-        "are rates: a ratio above 1 means that Facet is faster. A peer "
-        "that is not installed is reported on standard error and left out.",
+    .details = "Facet and its peer are measured in turn, each --runs times; medians are printed, "
+               "also of the "
+               "ratios of all turns. RESULT names some of an area's results; --list names them "
+               "all. All values "
+               "are rates: a ratio above 1 means that Facet is faster. A peer "
+               "that is not installed is reported on standard error and left out.",
     .examples = "facet bench --list",
     .options = options,
     .has_json = true,

@@ -24,7 +24,7 @@ static bool host_has_avx512(void)
 #if defined(__x86_64__)
     return host_has_avx2() && __builtin_cpu_supports("avx512f") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512bw");
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd");
 #else
     return false;
 #endif

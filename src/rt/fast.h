@@ -1,5 +1,5 @@
 /* Rays of a job at the speed of the host: FP32 tiles and triangles read where they lie, eight
- * children and four triangles per instruction (AVX2 and FMA).
+ * children and four triangles per instruction (AVX2 and FMA, AVX-512 where there is).
  *
  * A ray is done here or not at all. It is not done when the numbers, the memory or the tree ask for
  * anything but plain arithmetic: a NaN, a read outside the areas that the caller allows, a stack or
@@ -41,6 +41,7 @@ struct facet_rt_fast_scene {
     struct facet_rt_decoded *bvh; /* decoded from this heap as far as rays came */
     uint32_t stack, steps;        /* limits of a ray */
     const _Atomic bool *stop;     /* NULL, or true: no other ray is done */
+    bool narrow;                  /* AVX2 also where there is AVX-512: for tests */
 };
 
 struct facet_rt_fast_result {
@@ -55,15 +56,20 @@ struct facet_rt_fast_result {
 /* What of the areas a ray reads. false: no node, or none that lies as nodes must. */
 bool facet_rt_fast_heap(const struct facet_rt_fast_scene *scene, struct facet_rt_heap *heap);
 
-/* Whether this host has what it takes. */
+/* Whether this host has what it takes; and AVX-512 beside it. */
 bool facet_rt_fast_available(void);
+bool facet_rt_fast_wide(void);
 
 /* `count` entries of a ray queue (RS = 64), results in the same order. Only after
  * facet_rt_fast_available; the host rounds to nearest. */
-void facet_rt_fast_rays(const struct facet_rt_fast_scene *scene,
-                        const uint8_t *entries,
-                        size_t count,
-                        struct facet_rt_fast_result *results);
+typedef void facet_rt_fast_rays_fn(const struct facet_rt_fast_scene *scene,
+                                   const uint8_t *entries,
+                                   size_t count,
+                                   struct facet_rt_fast_result *results);
+facet_rt_fast_rays_fn facet_rt_fast_rays;
+#if defined(__x86_64__)
+facet_rt_fast_rays_fn facet_rt_fast_rays_avx2, facet_rt_fast_rays_avx512;
+#endif
 
 /* ---- single tests, as the rays make them -------------------------------------------------------
  */

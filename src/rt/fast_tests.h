@@ -29,7 +29,9 @@
 #include <immintrin.h>
 #include <string.h>
 
+#ifndef TARGET
 #define TARGET __attribute__((target("avx2,fma,bmi,popcnt")))
+#endif
 #define INLINE TARGET static inline __attribute__((always_inline))
 #define APART TARGET static __attribute__((noinline, unused))
 #define RARELY(condition) __builtin_expect(condition, 0)

@@ -550,6 +550,111 @@ TEST(long_ranges_count_as_steps, "")
     }
 }
 
+/* ---- both widths ---- */
+
+enum { WIDE_NODES = 20, WIDE_RANGES = 16, WIDE_TRIANGLES = 64, WIDE_RAYS = 40 };
+
+/* Numbers on a grid: children and triangles at the same distance are many. */
+static float grid(void)
+{
+    return (float)((int)below(9) - 4);
+}
+
+static void set_bounds(uint8_t *child)
+{
+    for (unsigned a = 0; a < 3; a++) {
+        const float one = grid(), other = grid();
+
+        facet_store_le32(child + 4 * a, facet_float_bits(one < other ? one : other));
+        facet_store_le32(child + 12 + 4 * a, facet_float_bits(one < other ? other : one));
+    }
+}
+
+/* Nodes that name later ones and leaves. */
+static void fill_scene(struct small *s)
+{
+    const uint32_t first_range = WIDE_NODES * 128 / 16;
+
+    for (uint32_t node = 0; node < WIDE_NODES; node++) {
+        for (unsigned slot = 0; slot < 4; slot++) {
+            const uint32_t kind = node + 1 < WIDE_NODES ? below(8) : 7;
+            const uint32_t next = node + 1 + below(WIDE_NODES - node);
+
+            if (kind != 0) {
+                const bool inner = kind < 6 && next < WIDE_NODES;
+
+                link_child(
+                    s, node, slot, inner ? 1 : 2, inner ? next : first_range + below(WIDE_RANGES));
+                set_bounds(s->bytes + 128 * (size_t)node + 24 * (size_t)slot);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < WIDE_RANGES; i++) {
+        facet_store_le32(s->bytes + 16 * (size_t)(first_range + i), below(WIDE_TRIANGLES - 8));
+        set_range(s, first_range + i, 1 + below(8));
+    }
+    for (size_t i = 0; i < (size_t)9 * WIDE_TRIANGLES; i++) {
+        facet_store_le32(s->bytes + HEAP_BYTES + 4 * i, facet_float_bits(grid()));
+    }
+}
+
+static bool same_result(const struct facet_rt_fast_result *a, const struct facet_rt_fast_result *b)
+{
+    if (!a->done || !b->done) {
+        return a->done == b->done;
+    }
+    return a->hit == b->hit && a->flags == b->flags && a->boxes == b->boxes &&
+           a->triangle_tests == b->triangle_tests &&
+           (!a->hit || (a->front == b->front && a->t == b->t && a->u == b->u && a->v == b->v &&
+                        a->triangle == b->triangle && a->leaf == b->leaf));
+}
+
+/* AVX2 is compared with the plain way on hosts that have no more, AVX-512 on others: here both. */
+TEST(rays_are_the_same_with_avx2_and_avx512, "")
+{
+    struct facet_rt_fast_result narrow[WIDE_RAYS], wide[WIDE_RAYS];
+    uint8_t entries[WIDE_RAYS * FACET_RT_FAST_RAY_BYTES];
+    unsigned done = 0, hits = 0;
+
+    if (!facet_rt_fast_wide()) {
+        harness_skip("this host has no AVX-512");
+        return;
+    }
+    for (unsigned round = 0; round < 400; round++) {
+        struct small s;
+
+        if (!small_make(&s, WIDE_TRIANGLES, 1 << 10)) {
+            return;
+        }
+        fill_scene(&s);
+        s.scene.any_hit = round % 4 == 3;
+        memset(entries, 0, sizeof entries);
+        for (unsigned i = 0; i < WIDE_RAYS; i++) {
+            uint8_t *const entry = entries + (size_t)i * FACET_RT_FAST_RAY_BYTES;
+
+            for (unsigned k = 0; k < 3; k++) { /* from outside, mostly towards the middle */
+                const float o = below(4) == 0 ? grid() : (float)below(1000) / 50.0f - 10.0f;
+
+                facet_store_le32(entry + 4 * k, facet_float_bits(o));
+                facet_store_le32(entry + 12 + 4 * k,
+                                 facet_float_bits(0.5f * grid() - (below(8) == 0 ? 0 : o)));
+            }
+            facet_store_le32(entry + 28, below(4) == 0 ? facet_float_bits(2) : FACET_RT_INF);
+        }
+        facet_rt_fast_rays(&s.scene, entries, WIDE_RAYS, wide);
+        s.scene.narrow = true;
+        facet_rt_fast_rays(&s.scene, entries, WIDE_RAYS, narrow);
+        for (unsigned i = 0; i < WIDE_RAYS; i++) {
+            CHECK_MSG(same_result(&narrow[i], &wide[i]), "round %u, ray %u", round, i);
+            done += wide[i].done;
+            hits += wide[i].done && wide[i].hit;
+        }
+        small_free(&s);
+    }
+    CHECK_MSG(done > 400 * WIDE_RAYS / 2, "%u rays were done", done);
+    CHECK_MSG(hits > done / 8, "%u of %u rays hit something", hits, done);
+}
+
 /* ---- what a decoded BVH was read from ---- */
 
 /* A root whose only child is a leaf; root, TriRange and triangles lie on pages 0, 3 and 6. */
