@@ -358,6 +358,10 @@ hurry(struct walk *w, bool any, enum rt_status *status)
                 test_boxes((uint64_t)at.index << XPHMG_RTNODE_NODE_LSB | XPHMG_RTNODE_IDX, &w->ray);
             uint64_t hits = found.hits, level = at.place / 2 + 1;
 
+            if (level == RT_LEVELS) {
+                *status = RT_BAD_TREE;
+                return true;
+            }
             if (hits == 0) {
                 break;
             }
@@ -366,10 +370,6 @@ hurry(struct walk *w, bool any, enum rt_status *status)
                     return false;
                 }
                 hits = keep_others(&top, tile, &found, level);
-            }
-            if (level == RT_LEVELS) {
-                *status = RT_BAD_TREE;
-                return true;
             }
             at = waiting_of(tile, (uint64_t)__builtin_ctzll(hits), 0, level);
         }

@@ -26,16 +26,16 @@ def facet(*words):
     return done.stdout
 
 
-def program():
-    """The ELF file of rt_scene.c."""
-    elf = os.path.join(SCRATCH.name, "rt_scene.elf")
+def program(name="rt_scene"):
+    """The ELF file of a C file beside this one."""
+    elf = os.path.join(SCRATCH.name, name + ".elf")
     if shutil.which("riscv64-unknown-elf-gcc") is None:
         skip("gcc-riscv64-unknown-elf is not installed")
     if not os.path.exists("/usr/lib/picolibc/riscv64-unknown-elf"):
         skip("picolibc-riscv64-unknown-elf is not installed")
     if not os.path.exists(elf):
         sources = [os.path.join(GUEST, "crt0.S"), os.path.join(GUEST, "trap.c"),
-                   os.path.join(SOURCE, "tests", "guest", "rt_scene.c"),
+                   os.path.join(SOURCE, "tests", "guest", name + ".c"),
                    *glob.glob(os.path.join(GUEST, "rt", "*.c"))]
         done = subprocess.run(
             ["riscv64-unknown-elf-gcc", "-march=rv64imafdc", "-mabi=lp64d", "-mcmodel=medany",
@@ -61,8 +61,8 @@ def scene(name, width):
     return folder, tiles
 
 
-def trace(folder, rtcap=FULL):
-    return facet("run", "--config", f"full,rtcap={rtcap:#x}", "--files", folder, program())
+def trace(folder, rtcap=FULL, name="rt_scene"):
+    return facet("run", "--config", f"full,rtcap={rtcap:#x}", "--files", folder, program(name))
 
 
 @case("RT-278")
@@ -102,6 +102,14 @@ def only_what_rtcap_has_is_used():
         whole = trace(folder)
         for absent in (NODE8, DESCQ, NODE8 | DESCQ, PACK_HINT | EPS_CTL, NODE4, WATERTIGHT, FULL):
             check_eq(trace(folder, FULL & ~absent), whole, f"width {width} without {absent:#x}")
+
+
+@case()
+def trees_that_are_too_deep():
+    """With a hit below or without one, in a hurry or with care."""
+    folder, _ = scene("cube", 4)
+    for rtcap in (FULL, FULL & ~WATERTIGHT, FULL & ~NODE4):
+        check_eq(trace(folder, rtcap, "rt_deep"), "255 nodes: 0 0\n256 nodes: -2 -2\n", f"RTCAP {rtcap:#x}")
 
 
 main("guest_rt")
