@@ -27,6 +27,7 @@ struct result {
     struct facet_gfx12_build_report report;
     struct facet_gfx12_bvh_stats stats;
     uint32_t flat_instances;
+    bool keeps_flat; /* switched off, for updates */
     unsigned threads;
     double seconds;
     json_t *left_out; /* of the scene; NULL without --json */
@@ -117,7 +118,8 @@ static void print_text(const struct result *r)
                r->report.inactive);
     }
     if (r->flat_instances != 0) {
-        printf("left out            %u instance%s without volume\n",
+        printf("%s        %u instance%s without volume\n",
+               r->keeps_flat ? "switched off" : "left out    ",
                r->flat_instances,
                cli_s(r->flat_instances));
     }
@@ -209,6 +211,8 @@ static int run_build(const struct cli_args *args)
         return CLI_BAD;
     }
     status = report_bvh_traits(args, &traits, &err);
+    traits.keep_off = options.allow_update;
+    result.keeps_flat = options.allow_update;
     if (status == FACET_OK) {
         status = bvh_scene_read_as(
             args, path, cli_value(args, "aabbs"), &traits, false, &input, &result.left_out, &err);

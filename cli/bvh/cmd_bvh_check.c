@@ -35,6 +35,7 @@ static enum facet_status check_file(const struct cli_args *args,
     }
     if (scene != NULL || aabbs != NULL) {
         status = report_bvh_traits(args, &traits, err);
+        traits.keep_off = true;
         if (status == FACET_OK) {
             status = bvh_scene_read_as(args, scene, aabbs, &traits, true, &input, left_out, err);
         }

@@ -34,8 +34,9 @@ static double growth(double before, double after)
     return before > 0 ? after / before - 1 : 0;
 }
 
+/* Images for updates have the instances that a matrix flattens, others may lack them. */
 static enum facet_status refit(const struct facet_gfx12_view *view,
-                               const struct facet_bvh_scene_input *scene,
+                               struct facet_render_bvh_input *input,
                                unsigned threads,
                                struct facet_gfx12_image *out,
                                struct facet_error *err)
@@ -47,8 +48,13 @@ static enum facet_status refit(const struct facet_gfx12_view *view,
         return status;
     }
     *out = (struct facet_gfx12_image){malloc((size_t)view->size), view->size};
-    status = out->bytes != NULL ? facet_gfx12_refit(view, scene, pool, out->bytes, err)
+    status = out->bytes != NULL ? facet_gfx12_refit(view, &input->scene, pool, out->bytes, err)
                                 : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the refit");
+    if (status == FACET_ERR_INPUT && input->flat_instances != 0 &&
+        facet_render_bvh_input_drop_off(input) &&
+        facet_gfx12_refit(view, &input->scene, pool, out->bytes, NULL) == FACET_OK) {
+        status = FACET_OK;
+    }
     facet_pool_destroy(pool);
     return status;
 }
@@ -101,11 +107,12 @@ static int run_update(const struct cli_args *args)
         return CLI_BAD;
     }
     status = report_bvh_traits(args, &traits, &err);
+    traits.keep_off = true;
     if (status == FACET_OK) {
         status = bvh_scene_read_as(args, scene, aabbs, &traits, true, &input, &left_out, &err);
     }
     if (status == FACET_OK &&
-        (status = refit(&file.view, &input.scene, (unsigned)threads, &image, &err)) != FACET_OK) {
+        (status = refit(&file.view, &input, (unsigned)threads, &image, &err)) != FACET_OK) {
         (void)facet_fail_in(&err, file.name);
     }
     if (status == FACET_OK) {

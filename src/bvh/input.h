@@ -5,6 +5,7 @@
 #define FACET_BVH_INPUT_H
 
 #include <facet/bvh.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -86,6 +87,7 @@ struct facet_bvh_instance {
     uint32_t flags;     /* pointer flags of section 2.2 (FACET_GFX12_*), ten bits */
     uint32_t user_data; /* 24 bits */
     uint8_t mask;
+    bool off; /* its own matrix flattens it: an image may have it, for updates, but none needs it */
 };
 
 struct facet_bvh_scene_input {

@@ -5,6 +5,7 @@
 #include "bvh/affine.h"
 
 #include <facet/gfx12.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,23 @@ static void set_traits(const struct maker *m,
     to->user_data = (t.set & FACET_TRAIT_USER_DATA) != 0 ? t.user_data : to->user_data;
 }
 
+/* An instance that its matrix flattens stays for updates, where it may grow again: no ray sees it,
+ * and it is as good as a point at its place. */
+static void switch_off(const float transform[12], struct facet_bvh_instance *to)
+{
+    const float much = 0x1p20F;
+
+    memset(to->world_to_object, 0, sizeof to->world_to_object);
+    for (int k = 0; k < 3; k++) {
+        const float moved = -much * transform[4 * k + 3];
+
+        to->world_to_object[k][k] = much;
+        to->world_to_object[k][3] = isfinite(moved) ? moved : 0;
+    }
+    to->mask = 0;
+    to->off = true;
+}
+
 /* Whether instance i is one more geometry of the object that the instance before begins or goes on
  * with. */
 static bool goes_on(const struct maker *m, uint32_t i)
@@ -118,13 +136,49 @@ static enum facet_status add_instances(const struct maker *m, struct facet_error
         if (m->traits != NULL) {
             set_traits(m, from, to);
         }
-        if (facet_bvh_affine_invert(from->transform, to->world_to_object)) {
-            out->scene.instance_count++;
-        } else {
+        if (!facet_bvh_affine_invert(from->transform, to->world_to_object)) {
+            switch_off(from->transform, to);
             out->flat_instances++;
         }
+        out->scene.instance_count++;
     }
     return FACET_OK;
+}
+
+/* BLASes that no instance needs any more go too. */
+bool facet_render_bvh_input_drop_off(struct facet_render_bvh_input *input)
+{
+    struct facet_bvh_scene_input *scene = &input->scene;
+    uint32_t *number = malloc(((size_t)scene->blas_count + 1) * sizeof *number);
+    uint32_t kept = 0;
+
+    if (number == NULL) {
+        return false;
+    }
+    memset(number, 0xFF, (size_t)scene->blas_count * sizeof *number);
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        if (!input->instances[i].off) {
+            number[input->instances[i].blas] = 0;
+            input->instances[kept++] = input->instances[i];
+        }
+    }
+    scene->instance_count = kept;
+    kept = 0;
+    for (uint32_t i = 0; i < scene->blas_count; i++) {
+        if (number[i] == FACET_SCENE_NONE) {
+            input->triangle_count -= input->blas[i].triangle_count;
+            continue;
+        }
+        number[i] = kept;
+        input->blas_mesh[kept] = input->blas_mesh[i];
+        input->blas[kept++] = input->blas[i];
+    }
+    scene->blas_count = kept;
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        input->instances[i].blas = number[input->instances[i].blas];
+    }
+    free(number);
+    return true;
 }
 
 static void add_meshes(struct maker *m)
@@ -269,7 +323,19 @@ enum facet_status facet_render_bvh_input_make(const struct facet_scene *scene,
     }
     out->scene.blas = out->blas;
     out->scene.instances = out->instances;
-    return FACET_OK;
+    if (out->flat_instances == 0 || (traits != NULL && traits->keep_off)) {
+        return FACET_OK;
+    }
+    status =
+        facet_render_bvh_input_drop_off(out)
+            ? out->scene.instance_count != 0
+                  ? FACET_OK
+                  : facet_fail(err, FACET_ERR_INPUT, 0, "all instances are flattened to nothing")
+            : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu instances", instances);
+    if (status != FACET_OK) {
+        facet_render_bvh_input_free(out);
+    }
+    return status;
 }
 
 void facet_render_bvh_input_free(struct facet_render_bvh_input *input)

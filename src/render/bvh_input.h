@@ -24,12 +24,13 @@ struct facet_render_bvh_input {
     struct facet_scene owned; /* the scene that they point into, where the caller put it here */
     struct facet_bvh_aabb *aabbs;
     uint64_t triangle_count;
-    uint32_t flat_instances; /* left out: their matrix has no inverse */
+    uint32_t flat_instances; /* their matrix has no inverse: left out, or kept and off */
 };
 
 /* What goes before the traits of every geometry and instance. */
 struct facet_render_bvh_traits {
     struct facet_scene_traits geometry, instance;
+    bool keep_off; /* instances that their matrix flattens are there, switched off (mask 0) */
 };
 
 /* `scene` may be NULL. `traits` NULL: for the renderer. `flat`: triangles one by one, which every
@@ -44,6 +45,8 @@ enum facet_status facet_render_bvh_input_make(const struct facet_scene *scene,
                                               bool flat,
                                               struct facet_render_bvh_input *out,
                                               struct facet_error *err);
+/* Takes out what keep_off kept. false: no memory, nothing has changed. */
+bool facet_render_bvh_input_drop_off(struct facet_render_bvh_input *input);
 void facet_render_bvh_input_free(struct facet_render_bvh_input *input);
 
 #endif

@@ -106,6 +106,7 @@ read_scene(struct job *job, struct facet_scene *scene, struct facet_error *err)
                                         .size = job->file.size,
                                         .pose = job->options->pose,
                                         .shape_only = job->options->shape_only,
+                                        .keep_flat = job->options->inactive,
                                         .fetch = fetch,
                                         .context = job};
 

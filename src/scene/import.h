@@ -27,8 +27,9 @@ struct facet_scene_pose {
 
 struct facet_import_options {
     const struct facet_scene_pose *pose; /* only glTF has them; NULL: the rest pose */
-    bool shape_only;       /* no textures are read, and meshes have nothing but positions */
-    bool inactive;         /* vertices may be NaN, which makes their triangles inactive */
+    bool shape_only; /* no textures are read, and meshes have nothing but positions */
+    bool inactive;   /* vertices may be NaN, which makes their triangles inactive, and matrices
+                      * may flatten their instances */
     uint64_t memory_bytes; /* 0: 8 GiB */
     uint32_t cpu_seconds;  /* of processor time; 0: 10, and one more per MiB of the files */
 };

@@ -124,20 +124,33 @@ check_material(const struct facet_scene *scene, uint32_t number, struct facet_er
 }
 
 static enum facet_status
-check_instance(const struct facet_scene *scene, uint32_t number, struct facet_error *err)
+check_place(const struct facet_scene *scene, uint32_t number, bool flat, struct facet_error *err)
 {
     struct facet_affine matrix = facet_affine_from_float(scene->instances[number].transform);
     struct facet_affine inverse;
 
-    if (facet_affine_finite(&matrix) && facet_affine_invert(&matrix, &inverse)) {
+    if (facet_affine_finite(&matrix) && (flat || facet_affine_invert(&matrix, &inverse))) {
         return FACET_OK;
     }
     return facet_fail(err,
                       FACET_ERR_INPUT,
                       number,
-                      "instance %u of mesh %s: its matrix is singular or not finite",
+                      "instance %u of mesh %s: its matrix is %snot finite",
                       number,
-                      scene->meshes[scene->instances[number].mesh].name);
+                      scene->meshes[scene->instances[number].mesh].name,
+                      flat ? "" : "singular or ");
+}
+
+static enum facet_status
+check_instance(const struct facet_scene *scene, uint32_t number, struct facet_error *err)
+{
+    return check_place(scene, number, false, err);
+}
+
+static enum facet_status
+check_instance_shape(const struct facet_scene *scene, uint32_t number, struct facet_error *err)
+{
+    return check_place(scene, number, true, err);
 }
 
 static enum facet_status
@@ -195,9 +208,6 @@ static enum facet_status check_tables(const struct facet_scene *scene, struct fa
     enum facet_status status = check_all(scene, scene->material_count, check_material, err);
 
     if (status == FACET_OK) {
-        status = check_all(scene, scene->instance_count, check_instance, err);
-    }
-    if (status == FACET_OK) {
         status = check_all(scene, scene->camera_count, check_camera, err);
     }
     return status == FACET_OK ? check_all(scene, scene->light_count, check_light, err) : status;
@@ -207,6 +217,9 @@ enum facet_status facet_scene_validate(const struct facet_scene *scene, struct f
 {
     enum facet_status status = check_all(scene, scene->mesh_count, check_mesh, err);
 
+    if (status == FACET_OK) {
+        status = check_all(scene, scene->instance_count, check_instance, err);
+    }
     return status == FACET_OK ? check_tables(scene, err) : status;
 }
 
@@ -215,5 +228,8 @@ enum facet_status facet_scene_validate_shape(const struct facet_scene *scene,
 {
     enum facet_status status = check_all(scene, scene->mesh_count, check_mesh_shape, err);
 
+    if (status == FACET_OK) {
+        status = check_all(scene, scene->instance_count, check_instance_shape, err);
+    }
     return status == FACET_OK ? check_tables(scene, err) : status;
 }

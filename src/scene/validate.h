@@ -6,7 +6,7 @@
 
 /* FACET_ERR_INPUT with the mesh, vertex or triangle of the first broken promise. */
 enum facet_status facet_scene_validate(const struct facet_scene *scene, struct facet_error *err);
-/* The same, but positions may be NaN. */
+/* The same, but positions may be NaN and matrices singular. */
 enum facet_status facet_scene_validate_shape(const struct facet_scene *scene,
                                              struct facet_error *err);
 

@@ -438,6 +438,83 @@ def vertices_that_are_nan_make_triangles_inactive():
         g.bin = g.bin.replace(struct.pack("<f", bad), struct.pack("<f", math.nan))
 
 
+@case()
+def check_knows_inactive_triangles():
+    """Any corner that is NaN makes a triangle inactive, and with its scene an image has no gaps in its numbers."""
+    g = Gltf()
+    points = [0, 0, 0, 1, 0, 0, 0, 1, 0, math.nan, 1, 0, 1, 1, 1]
+    g.mesh({"POSITION": g.accessor(points, "VEC3")}, indices=g.accessor(
+        [0, 1, 2, 3, 1, 2, 0, 3, 2, 0, 1, 3, 1, 4, 2], "SCALAR", 5123))
+    file, image = write("gaps.glb", g), path("gaps.gfx12")
+    for words in ((), ("--allow-update",), ("--quality", "contract")):
+        check_eq(facet("bvh", "build", file, "-o", image, *words).returncode, 0, words)
+        run = facet("bvh", "check", image, "--scene", file)
+        check(run.returncode == 0 and b"0 errors, 0 warnings" in run.stdout, f"{words}: {run.stdout}")
+        check(b"V41" in facet("bvh", "check", image).stdout, "without the scene there are gaps")
+    # One that the scene has and the image lacks is found as before.
+    g.bin = g.bin.replace(struct.pack("<f", math.nan), struct.pack("<f", 5))
+    run = facet("bvh", "check", image, "--scene", write("whole.glb", g))
+    check(run.returncode == 1 and b"3 triangles (1, 2, 3): of the scene, not in the image" in run.stdout, run.stdout)
+
+
+@case()
+def instances_that_vanish_and_come_back():
+    """A scale of 0 hides an instance: an updatable image keeps it, out of sight, wherever it begins."""
+    g = triangle_scene()
+    g.mesh({"POSITION": g.accessor([c + 2 for c in TRIANGLE], "VEC3")})
+    g.json["nodes"] = [{"mesh": 0}, {"mesh": 1, "translation": [7, 0, 0]}, {"mesh": 0, "translation": [0, 5, 0]}]
+    g.json["scenes"] = [{"nodes": [0, 1, 2]}]
+    add_channel(g, 1, "scale", "VEC3", [1, 1, 1, 0, 0, 0, 2, 1, 3])
+    file, image, moved = write("vanish.glb", g), path("vanish.gfx12"), path("moved.gfx12")
+
+    def masks(name):
+        triangles, places = read_image(name)
+        check_eq(sorted(len(t) for t in triangles.values()), [1, 1], "triangles")
+        return [(p["user_data"], p["mask"]) for p in sorted(places, key=lambda p: p["user_data"])]
+
+    def judged(name, time):
+        run = facet("bvh", "check", name, "--scene", file, "--time", time)
+        check(run.returncode == 0 and b"0 errors" in run.stdout, run.stdout)
+
+    for start in (0, 1, 3):
+        check_eq(facet("bvh", "build", file, "-o", image, "--allow-update", "--time", start, "-q").returncode, 0)
+        judged(image, start)
+        for time in (0, 0.5, 1, 2, 1, 3):
+            run = facet("bvh", "update", image, "--scene", file, "--time", time, "-o", moved)
+            check_eq(run.returncode, 0, run.stderr)
+            check_eq(b"flattens" in run.stderr, time == 1, run.stderr)
+            check_eq(masks(moved), [(0, 255), (1, 0 if time == 1 else 255), (2, 255)], f"{start} to {time}")
+            judged(moved, time)
+            ray = f"{7 + 2.25 / 2**20} {2.25 / 2**20} 60 0 0 -1"  # where it would be
+            hit = json.loads(facet("bvh", "why", moved, "--brief", "--json", "--ray", ray).stdout)["hit"]
+            check(hit is None, f"a ray meets what is not there: {hit}")
+        run = facet("bvh", "check", moved, "--scene", file, "--time", 1)  # it is there at 3 s
+        check(run.returncode == 1 and b"V51" in run.stdout, run.stdout)
+    # Other images leave it out, under the same numbers, and can be updated as long as it is away.
+    small, still = path("small.gfx12"), path("still.gfx12")
+    check_eq(image_of(file, "--time", 1)["flat_instances"], 1)
+    os.replace(path("scene.gfx12"), small)
+    judged(small, 1)
+    check_eq([p["user_data"] for p in sorted(json_instances(small), key=lambda p: p["user_data"])], [0, 2])
+    check_eq(facet("bvh", "update", small, "--scene", file, "--time", 1, "-o", still).returncode, 0)
+    run = facet("bvh", "update", small, "--scene", file, "--time", 0, "-o", path("no.gfx12"))
+    check(run.returncode == 2 and b"1 BLASes, the scene 2" in run.stderr, run.stderr)
+    # A scene of nothing else has an image only for updates.
+    g.json["scenes"] = [{"nodes": [1]}]
+    run = facet("bvh", "build", write("alone.glb", g), "-o", path("no.gfx12"), "--time", 1)
+    check(run.returncode == 2 and b"flattened to nothing" in run.stderr, run.stderr)
+    check(not os.path.exists(path("no.gfx12")), "nothing is written")
+    check_eq(facet("bvh", "build", path("alone.glb"), "-o", image, "--time", 1, "--allow-update").returncode, 0)
+    check_eq(facet("bvh", "update", image, "--scene", path("alone.glb"), "--time", 2, "-o", moved).returncode, 0)
+
+
+def json_instances(image):
+    name = path("instances.json")
+    check_eq(facet("bvh", "export", image, "-o", name, "--what", "instances").returncode, 0)
+    with open(name, encoding="utf-8") as file:
+        return json.load(file)["instances"]
+
+
 def image_of(file, *words):
     run = facet("bvh", "build", file, "-o", path("scene.gfx12"), "--json", *words)
     check_eq(run.returncode, 0, run.stderr)

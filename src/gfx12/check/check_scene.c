@@ -380,7 +380,7 @@ static void compare_blases(struct matcher *m)
                                    m->placed[i].in.user_data);
     }
     for (uint32_t i = m->scene->instance_count; i-- > 0;) {
-        if (m->taken[i] == 0) {
+        if (m->taken[i] == 0 && !m->scene->instances[i].off) {
             lost++;
             first_lost = i;
         }

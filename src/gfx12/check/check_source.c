@@ -112,7 +112,8 @@ static struct from source_at(const struct source *s, uint32_t i)
 
 bool facet_gfx12_checker_is_optional(const struct facet_bvh_triangle *t)
 {
-    return isnan(t->vertex[0][0]) || memcmp(t->vertex[0], t->vertex[1], sizeof *t->vertex) == 0 ||
+    return isnan(t->vertex[0][0]) || isnan(t->vertex[1][0]) || isnan(t->vertex[2][0]) ||
+           memcmp(t->vertex[0], t->vertex[1], sizeof *t->vertex) == 0 ||
            memcmp(t->vertex[1], t->vertex[2], sizeof *t->vertex) == 0 ||
            memcmp(t->vertex[2], t->vertex[0], sizeof *t->vertex) == 0;
 }
@@ -188,7 +189,7 @@ static bool equal_corners(const float (*a)[3],
         for (int k = 0; k < 3; k++) {
             const double x = (double)a[v][k], y = (double)b[(start + direction * v) % corners][k];
 
-            if (x != y && !(fabs(x - y) <= slack)) {
+            if (x != y && !(fabs(x - y) <= slack) && !(isnan(x) && isnan(y))) { /* inactive */
                 return false;
             }
         }

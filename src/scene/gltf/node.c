@@ -232,13 +232,17 @@ add_instance(struct gltf *g, uint32_t node, uint32_t mesh, const struct facet_af
             g, FACET_ERR_INPUT, "the matrix of a mesh is larger than a 32-bit float can express");
     }
     if (!facet_affine_invert(&rounded, &inverse)) {
-        return facet_gltf_leave_out(g,
-                                    FACET_LOSS_SHAPE,
-                                    1,
-                                    "instances",
-                                    NULL,
-                                    g->scene->meshes[mesh].name,
-                                    "their matrix flattens them to nothing");
+        const bool noted = facet_gltf_leave_out(g,
+                                                FACET_LOSS_SHAPE,
+                                                1,
+                                                "instances",
+                                                NULL,
+                                                g->scene->meshes[mesh].name,
+                                                "their matrix flattens them to nothing");
+
+        if (!noted || !g->reader->keep_flat) {
+            return noted;
+        }
     }
     status = facet_scene_add_instance(g->scene, &instance, &err);
     return status == FACET_OK || facet_gltf_fail(g, status, "%.300s", err.message);
