@@ -1,4 +1,4 @@
-/* Words and text of the two intersect and the two stack instructions: sections 9.1, 10, 11.3 and
+/* Words and text of the two intersect and the stack instructions: sections 9.1, 10, 11.3 and
  * 11.5 of gfx12-semantics.md, bits from spec/gfx12.insn.tsv. The rest of the shader instruction set
  * is not modelled. */
 #include "gfx12/insn.h"
@@ -41,8 +41,9 @@ static const struct {
      FACET_GFX12_DS_BVH_STACK_PUSH8_POP2_RTN_B64_MATCH},
 };
 
-/* The hardware has it, the contract does not. */
+/* The hardware has it; the contract has its words and its text, not what it does (R-G12-119). */
 #define FOUR_WIDE "ds_bvh_stack_push4_pop1_rtn_b32"
+#define FOUR_WIDE_MATCH UINT32_C(0xDB800000) /* DS opcode 224 */
 
 enum {
     OFFSET0 = FACET_GFX12_DS_BVH_STACK_PUSH8_POP1_RTN_B32_OFFSET0_LSB,
@@ -144,6 +145,25 @@ facet_gfx12_insn_decode(const uint32_t *words, unsigned count, struct facet_gfx1
     }
     out->is_ds = count >= 2 && facet_gfx12_ds_decode(words, &out->ds);
     return out->is_ds ? 2 : 0;
+}
+
+/* Its fields are where those of the other stack instructions are. */
+static void encode_four_wide(const struct facet_gfx12_ds *in, uint32_t words[2])
+{
+    facet_gfx12_ds_encode(in, words);
+    words[0] = FOUR_WIDE_MATCH | (words[0] & 0xFFFF);
+}
+
+unsigned facet_gfx12_insn_read(const uint32_t *words, unsigned count, struct facet_gfx12_insn *out)
+{
+    const unsigned length = facet_gfx12_insn_decode(words, count, out);
+
+    if (length == 0 && count >= 2 && words[0] >> 16 == FOUR_WIDE_MATCH >> 16 &&
+        get(words, DATA1) <= 252) {
+        out->is_ds = out->four_wide = true; /* decode() has read the fields */
+        return 2;
+    }
+    return length;
 }
 
 /* ---- text ---- */
@@ -358,6 +378,15 @@ static bool take_offsets(struct scanner *s, struct facet_gfx12_ds *out)
     return true;
 }
 
+/* What follows the name. */
+static bool take_operands(struct scanner *s, unsigned wide, struct facet_gfx12_ds *out)
+{
+    return take_registers(s, 'v', out->pop2 ? 2 : 1, &out->vdst) && take(s, ',') &&
+           take_registers(s, 'v', 1, &out->addr) && take(s, ',') &&
+           take_registers(s, 'v', 1, &out->data0) && take(s, ',') &&
+           take_registers(s, 'v', wide, &out->data1) && take_offsets(s, out) && take_end(s);
+}
+
 enum facet_status
 facet_gfx12_ds_parse(const char *text, struct facet_gfx12_ds *out, struct facet_error *err)
 {
@@ -368,16 +397,13 @@ facet_gfx12_ds_parse(const char *text, struct facet_gfx12_ds *out, struct facet_
     out->pop2 = take_word(&s, stack_forms[1].mnemonic);
     ok = (out->pop2 || take_word(&s, stack_forms[0].mnemonic) ||
           expected(&s, "ds_bvh_stack_push8_pop1_rtn_b32 or ds_bvh_stack_push8_pop2_rtn_b64")) &&
-         take_registers(&s, 'v', out->pop2 ? 2 : 1, &out->vdst) && take(&s, ',') &&
-         take_registers(&s, 'v', 1, &out->addr) && take(&s, ',') &&
-         take_registers(&s, 'v', 1, &out->data0) && take(&s, ',') &&
-         take_registers(&s, 'v', 8, &out->data1) && take_offsets(&s, out) && take_end(&s);
+         take_operands(&s, 8, out);
     return ok ? FACET_OK : FACET_ERR_INPUT;
 }
 
 /* The instruction with what stands for the two offsets. */
-static size_t
-print_ds(const struct facet_gfx12_ds *in, const char *offsets, char *text, size_t size)
+static size_t print_ds(
+    const struct facet_gfx12_ds *in, bool four_wide, const char *offsets, char *text, size_t size)
 {
     char vdst[16];
     int length;
@@ -386,27 +412,32 @@ print_ds(const struct facet_gfx12_ds *in, const char *offsets, char *text, size_
     length = snprintf(text,
                       size,
                       "%s %s, v%u, v%u, v[%u:%u]%s",
-                      stack_forms[in->pop2 ? 1 : 0].mnemonic,
+                      four_wide ? FOUR_WIDE : stack_forms[in->pop2 ? 1 : 0].mnemonic,
                       vdst,
                       in->addr,
                       in->data0,
                       in->data1,
-                      in->data1 + 7u,
+                      in->data1 + (four_wide ? 3u : 7u),
                       offsets);
     return length < 0 ? 0 : (size_t)length;
 }
 
-size_t facet_gfx12_ds_print(const struct facet_gfx12_ds *in, char *text, size_t size)
+static size_t print_fields(const struct facet_gfx12_ds *in, bool four_wide, char *text, size_t size)
 {
     char offsets[16];
 
     (void)snprintf(offsets, sizeof offsets, ", %u, %u", in->offset0, in->offset1);
-    return print_ds(in, offsets, text, size);
+    return print_ds(in, four_wide, offsets, text, size);
+}
+
+size_t facet_gfx12_ds_print(const struct facet_gfx12_ds *in, char *text, size_t size)
+{
+    return print_fields(in, false, text, size);
 }
 
 size_t facet_gfx12_insn_print(const struct facet_gfx12_insn *in, char *text, size_t size)
 {
-    return in->is_ds ? facet_gfx12_ds_print(&in->ds, text, size)
+    return in->is_ds ? print_fields(&in->ds, in->four_wide, text, size)
                      : facet_gfx12_vimage_print(&in->image, text, size);
 }
 
@@ -421,25 +452,28 @@ size_t facet_gfx12_insn_print_llvm(const struct facet_gfx12_insn *in, char *text
     if (offset != 0) {
         (void)snprintf(offsets, sizeof offsets, " offset:%u", offset);
     }
-    return print_ds(&in->ds, offsets, text, size);
+    return print_ds(&in->ds, in->four_wide, offsets, text, size);
 }
 
 const char *facet_gfx12_insn_name(const struct facet_gfx12_insn *in)
 {
-    return in->is_ds ? stack_forms[in->ds.pop2 ? 1 : 0].mnemonic
-                     : forms[in->image.dual ? 1 : 0].mnemonic;
+    return in->four_wide ? FOUR_WIDE
+           : in->is_ds   ? stack_forms[in->ds.pop2 ? 1 : 0].mnemonic
+                         : forms[in->image.dual ? 1 : 0].mnemonic;
 }
 
 unsigned facet_gfx12_insn_parse(const char *text, uint32_t words[3], struct facet_error *err)
 {
-    struct facet_gfx12_insn in;
+    struct scanner s = {.start = text, .at = text, .err = err};
+    struct facet_gfx12_insn in = {.is_ds = false};
     const char *start = text + strspn(text, " \t\r\n");
 
-    if (strncasecmp(start, FOUR_WIDE, sizeof FOUR_WIDE - 1) == 0) {
-        struct scanner s = {.start = text, .at = start, .err = err};
-
-        (void)expected(&s, "a modelled instruction: " FOUR_WIDE " is none (R-G12-119)");
-        return 0;
+    if (take_word(&s, FOUR_WIDE)) {
+        if (!take_operands(&s, 4, &in.ds)) {
+            return 0;
+        }
+        encode_four_wide(&in.ds, words);
+        return 2;
     }
     if (strncasecmp(start, "ds_", 3) == 0) {
         if (facet_gfx12_ds_parse(text, &in.ds, err) != FACET_OK) {

@@ -167,7 +167,7 @@ unsigned session_gfx12_disassemble(
     const uint32_t *words, size_t count, char *text, size_t size, const char **name)
 {
     struct facet_gfx12_insn insn;
-    unsigned length = facet_gfx12_insn_decode(words, count > 3 ? 3 : (unsigned)count, &insn);
+    unsigned length = facet_gfx12_insn_read(words, count > 3 ? 3 : (unsigned)count, &insn);
 
     if (length != 0) {
         *name = facet_gfx12_insn_name(&insn);

@@ -41,15 +41,16 @@ def registers(rng, bank, count):
 
 def random_line(rng):
     """As LLVM writes it."""
-    kind = rng.randrange(4)
+    kind = rng.randrange(5)
     v = [registers(rng, "v", n) for n in (10, 2, 2, 3, 3, 1, 2)]
     if kind < 2:
         name = ("image_bvh8_intersect_ray", "image_bvh_dual_intersect_ray")[kind]
         return f"{name} {v[0]}, [{v[1]}, {v[2]}, {v[3]}, {v[4]}, {v[5 + kind]}], {registers(rng, 's', 4)}"
-    name = ("ds_bvh_stack_push8_pop1_rtn_b32", "ds_bvh_stack_push8_pop2_rtn_b64")[kind - 2]
+    name, results, wide = (("ds_bvh_stack_push8_pop1_rtn_b32", 1, 8), ("ds_bvh_stack_push8_pop2_rtn_b64", 2, 8),
+                           ("ds_bvh_stack_push4_pop1_rtn_b32", 1, 4))[kind - 2]
     offset = rng.choice((0, 1, 255, 256, 528, 65535, rng.randrange(65536)))
-    return (f"{name} {registers(rng, 'v', kind - 1)}, {registers(rng, 'v', 1)}, {registers(rng, 'v', 1)}, "
-            f"{registers(rng, 'v', 8)}" + (f" offset:{offset}" if offset else ""))
+    return (f"{name} {registers(rng, 'v', results)}, {registers(rng, 'v', 1)}, {registers(rng, 'v', 1)}, "
+            f"{registers(rng, 'v', wide)}" + (f" offset:{offset}" if offset else ""))
 
 
 def llvm():
@@ -94,7 +95,7 @@ def text_and_words_come_back():
 
 @case("G12-294")
 def what_lies_beyond_the_contract():
-    """Descriptors end with s103, and the four-wide stack instruction is known by name only."""
+    """Descriptors end with s103, and the four-wide stack instruction has words and text."""
     line = "image_bvh8_intersect_ray v[0:9], [v[0:1], v[11:12], v[3:5], v[6:8], v9], s[%d:%d]"
     words = assemble(line % (100, 103))
     check_eq(disassemble(words), [line % (100, 103)], "the last descriptor")
@@ -105,10 +106,24 @@ def what_lies_beyond_the_contract():
     check_eq(disassemble(beyond), [".long 0x" + w for w in beyond], "s[104:107]")
     between = [words[0], "%08x" % (int(words[1], 16) & ~(0x7F << 9) | 6 << 9), words[2]]
     check_eq(disassemble(between), [".long 0x" + w for w in between], "s[6:9]")
-    wide = "ds_bvh_stack_push4_pop1_rtn_b32 v1, v0, v1, v[2:5]"
-    done = facet("as", "-", "--isa", "gfx12", text=wide, code=2)
-    check("ds_bvh_stack_push4_pop1_rtn_b32 is none (R-G12-119)" in done.stderr, done.stderr)
-    check_eq(disassemble(["db800000", "01020100"]), [".long 0xdb800000", ".long 0x01020100"], "its words")
+    # Words of LLVM's own tests (gfx12_asm_ds.s).
+    for line, words in (("v1, v0, v1, v[2:5]", ["db800000", "01020100"]),
+                        ("v255, v254, v253, v[249:252] offset:65535", ["db80ffff", "fff9fdfe"])):
+        line = "ds_bvh_stack_push4_pop1_rtn_b32 " + line
+        check_eq((assemble(line), disassemble(words)), (words, [line]), line)
+    check_eq(disassemble(["db800000", "01fd0100"]), [".long 0xdb800000", ".long 0x01fd0100"], "v[253:256]")
+    done = facet("as", "-", "--isa", "gfx12", text="ds_bvh_stack_push4_pop1_rtn_b32 v1, v0, v1, v[2:9]", code=2)
+    check("-:1:45: error: expected v register range of 4" in done.stderr, done.stderr)
+
+
+@case("G12-294")
+def the_four_wide_stack_instruction_is_not_executed():
+    image, program = (os.path.join(FOLDER.name, name) for name in ("cube.gfx12", "four.s"))
+    facet("bvh", "build", os.path.join(SOURCE, "examples/gfx12/cube.obj"), "-o", image)
+    with open(program, "w", encoding="utf-8") as file:
+        file.write("ds_bvh_stack_push4_pop1_rtn_b32 v50, v22, v21, v[30:33]\n")
+    done = facet("gfx12", "run", image, "--ray", "0 0 0 1 0 0", "--program", program, code=1)
+    check("0xdb800000" in done.stdout + done.stderr, done.stdout + done.stderr)
 
 
 @case()
