@@ -134,9 +134,10 @@ static int run_why(const struct cli_args *args)
     if (cli_given(args, "expect") + cli_given(args, "brief") + cli_given(args, "node") > 1) {
         return cli_bad(args, "--expect, --brief and --node are different questions; ask one");
     }
-    if ((!cli_given(args, "expect") && cli_useless(args,
-                                                   (const char *const[]){"tree", NULL},
-                                                   "is a form of the answer to --expect")) ||
+    if (((cli_given(args, "brief") || cli_given(args, "node")) &&
+         cli_useless(args,
+                     (const char *const[]){"tree", NULL},
+                     "is a form of the answer to --expect, or of a whole traversal")) ||
         (!cli_given(args, "pixel") &&
          cli_useless(args,
                      (const char *const[]){"eye", "look-at", "up", "fov", "size", NULL},
@@ -158,7 +159,7 @@ static int run_why(const struct cli_args *args)
     bvh = file.view.base;
     out.name = file.name;
     if (!session_bvh_is_gfx12(args, &file) ||
-        ((cli_given(args, "expect") || cli_given(args, "brief")) &&
+        ((cli_given(args, "expect") || cli_given(args, "brief") || cli_given(args, "tree")) &&
          !session_bvh_has_root(args, &file)) ||
         (cli_given(args, "pixel") && !report_pixel_ray(args, &file.view, file.name, &query)) ||
         !session_bvh_address(args, "bvh", &bvh)) {
@@ -181,6 +182,8 @@ static int run_why(const struct cli_args *args)
         code = report_why_brief(args, &unit, &file.view, &query);
     } else if (cli_given(args, "node")) {
         code = explain_node(args, &unit, &query, (uint32_t)node, &out.record);
+    } else if (cli_given(args, "tree") && !args->json) {
+        code = report_why_tree(args, &unit, &file.view, &query, out.limit);
     } else {
         code = explain_trace(args, &unit, &query, &out);
     }
@@ -198,7 +201,7 @@ static const struct cli_option why_options[] = {
     {"node", 0, "ID", "explain one instruction on this node, without a traversal"},
     {"expect", 0, "PRIM[,GEOM,INST]", "why this triangle is or is not hit, in five lines"},
     {"brief", 0, NULL, "the ray in five lines: hit, nodes, closest misses, cross-check"},
-    {"tree", 0, NULL, "with --expect: the path as a tree, a node per line"},
+    {"tree", 0, NULL, "a node per line: what the ray visits, or with --expect the path"},
     {"max", 0, "N", "most nodes to explain; the others are counted (default 1000)"},
     {"profile", 0, "silicon|gpurt", CLI_GROUP("Ray") "rules of the instruction (default silicon)"},
     {"procedural", 0, "box", "the boxes of procedural primitives are hit (default: none is)"},
@@ -219,6 +222,7 @@ const struct cli_command cli_cmd_bvh_why = {
     .usage = "facet bvh why [IMAGE] --ray \"OX OY OZ DX DY DZ [TMIN TMAX]\" [--node ID] [--json]\n"
              "facet bvh why [IMAGE] --ray NUMBERS --expect PRIM[,GEOM,INST] [--tree] [--json]\n"
              "facet bvh why [IMAGE] --ray NUMBERS --brief [--json]\n"
+             "facet bvh why [IMAGE] --ray NUMBERS --tree [--max N]\n"
              "facet bvh why [IMAGE] --pixel X,Y [--size WxH] [--scene SCENE] [--eye X,Y,Z] ...",
     .details =
         "Follows the reference loop (gfx12-semantics.md 11.1) and shows, for every node it visits, "
@@ -246,7 +250,9 @@ const struct cli_command cli_cmd_bvh_why = {
         "of its picture of the image, or with --scene of its picture of that scene, which has "
         "the flag 0x10 (CULL_BACK_FACING). The options of the camera must be those of the "
         "picture.\n\n"
-        "With --brief five lines say what the ray hits, what it visits and misses narrowly.\n\n"
+        "With --brief five lines say what the ray hits, what it visits and misses narrowly. With "
+        "--tree every visited node has a line below the one that led to it: which children the ray "
+        "meets, nearest first, and what becomes of each triangle.\n\n"
         "With --node one instruction runs on one node; the ray is taken to be in the space of that "
         "node, and TMAX is the ray extent. For a node below an instance give the address of its "
         "bottom level as --bvh.\n\n"
@@ -264,6 +270,7 @@ const struct cli_command cli_cmd_bvh_why = {
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\"\n"
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --node 0x12 --json\n"
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --expect 8\n"
+                "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --tree\n"
                 "facet bvh why cube.gfx12 --ray \"-1 0.25 0.5 1 0.25 0.125\" --brief\n"
                 "facet bvh why cube.gfx12 --pixel 80,45 --size 160x90 --brief",
     .options = why_options,

@@ -1,4 +1,4 @@
-/* `facet bvh why --expect` and `--brief`: short answers about one ray. */
+/* `facet bvh why --expect`, `--brief` and `--tree`: short answers about one ray. */
 #ifndef FACET_REPORT_WHY_H
 #define FACET_REPORT_WHY_H
 
@@ -21,5 +21,11 @@ int report_why_brief(const struct cli_args *args,
                      const struct facet_gfx12_unit *unit,
                      const struct facet_gfx12_view *view,
                      const struct facet_gfx12_query *query);
+/* The traversal as a tree, of which the first `limit` nodes are shown. */
+int report_why_tree(const struct cli_args *args,
+                    const struct facet_gfx12_unit *unit,
+                    const struct facet_gfx12_view *view,
+                    const struct facet_gfx12_query *query,
+                    uint64_t limit);
 
 #endif

@@ -3,6 +3,7 @@ section 4, 7 or 8 of gfx12-semantics.md, and the answer that names it. The expec
 the triangles of the scene in double precision."""
 import json
 import os
+import re
 import random
 import struct
 import subprocess
@@ -272,6 +273,51 @@ def trees_and_short_answers():
 
 
 @case()
+def the_traversal_as_a_tree():
+    """The nodes are those of the whole explanation, in order, each below the one that named it."""
+    image, nodes, hits, deepest = path("room.gfx12"), 0, 0, 0
+    room = os.path.join(SOURCE, "assets/room.glb")
+    built("room.gfx12", room)
+    for pixel in ("3,3", "20,11", "31,17", "8,15", "25,6", "16,9"):
+        ray = ("--pixel", pixel, "--size", "32x18", "--scene", room)
+        whole = json.loads(facet("why", image, *ray, "--json", "--max", "100000").stdout)
+        check_eq(json.loads(facet("why", image, *ray, "--json", "--tree", "--max", "100000").stdout), whole, "JSON")
+        tree = facet("why", image, *ray, "--tree", "--max", "100000")
+        check_eq(tree.returncode, 0, tree.stderr)
+        *rows, last = tree.stdout.splitlines()
+        check_eq([(r.split()[0], int(r.split()[1], 16), int(r.split()[3], 16)) for r in rows],
+                 [(s["kind"], int(s["node"], 16), int(s["image_offset"], 16)) for s in whole["steps"]], pixel)
+        above = []  # the path to the line: indent, what the node names
+        for row, step in zip(rows, whole["steps"]):
+            indent, kind = len(row) - len(row.lstrip()), step["kind"]
+            while above and above[-1][0] >= indent:
+                above.pop()
+            check_eq(indent, above[-1][0] + 2 if above else 0, row)
+            check(not above or step["node"] in above[-1][1], f"{row.strip()} is not named by the node above it")
+            deepest = max(deepest, indent)
+            if kind == "primitive":
+                above[-1][1].append(step["next"])  # the range goes on beside it
+                hits += row.count("HIT at t")
+                check_eq(row.count("HIT at t"), sum(c["committed"] for c in step["candidates"]), row)
+            else:
+                above.append((indent, [*step["pushes"], step["next"]]))
+            if kind == "box":
+                met = [n for n in [step["next"], *step["pushes"][::-1]] if n not in (None, "0xffffffff")]
+                check(f"  {len(met)} of {len(step['children'])} children met" in row, f"{row}: {met}")
+                told = [step["children"][int(k)]["id"] for k in re.findall(r"(\d+) at t", row)]
+                check_eq(told, met, f"nearest first: {row}")
+        nodes += len(rows)
+        result = whole["result"]
+        check_eq("nothing" not in last, result["found"], last)
+    check(nodes > 40 and hits > 3 and deepest >= 8, f"{nodes} nodes, {hits} hits, depth {deepest}")
+    cube()
+    some = facet("why", path("cube.gfx12"), "--ray", RAY, "--tree", "--max", "2").stdout.splitlines()
+    check_eq((len(some), some[2]), (4, "... and 3 more nodes"))
+    some = facet("why", path("cube.gfx12"), "--ray", RAY, "--tree", "--mask", "0").stdout.splitlines()
+    check_eq(some[0], "box 0x00000005 at 0x0  0 of 1 children met; 1 culled")
+
+
+@case()
 def bad_questions():
     cube()
     image = path("cube.gfx12")
@@ -284,7 +330,9 @@ def bad_questions():
             (("--expect", "4294967296"), "expected PRIM"),
             (("--expect", "1", "--brief"), "different questions"),
             (("--expect", "1", "--node", "5"), "different questions"),
-            (("--tree",), "--tree is a form"),
+            (("--brief", "--tree"), "--tree is a form"),
+            (("--node", "5", "--tree"), "--tree is a form"),
+            (("--tree", "--root", "0x1005"), "is not a node of the image"),
             (("--expect", "1", "--root", "0x1005"), "is not a node of the image")):
         result = facet("why", image, "--ray", RAY, *words)
         check_eq((result.returncode, result.stdout), (2, ""), words)
