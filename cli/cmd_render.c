@@ -491,7 +491,11 @@ static const struct cli_option render_options[] = {
     SESSION_BVH_OPTIONS,
     {"flags", 0, "N", "ray flags (default 0); 0x10: backs of one-sided triangles are not there"},
     {"mask", 0, "N", "instance mask (default 0xff)"},
-    {"procedural", 0, "box", "the boxes of procedural primitives are seen (default: none is)"},
+    {"procedural",
+     0,
+     "box|candidates",
+     "the boxes of procedural primitives are seen (default: none is), or how many of them each ray "
+     "comes to"},
     {NULL, 0, NULL, NULL},
 };
 

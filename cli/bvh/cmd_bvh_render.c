@@ -16,7 +16,11 @@ static const struct cli_option render_options[] = {
      "N",
      CLI_GROUP("Ray") "ray flags (default 0); 0x10: backs of one-sided triangles are not there"},
     {"mask", 0, "N", "instance mask (default 0xff)"},
-    {"procedural", 0, "box", "the boxes of procedural primitives are seen (default: none is)"},
+    {"procedural",
+     0,
+     "box|candidates",
+     "the boxes of procedural primitives are seen (default: none is), or how many of them each ray "
+     "comes to"},
     {"profile", 0, "silicon|gpurt", "of the intersect instructions (default silicon)"},
     {"threads", 0, "N", "host threads (default 0: all processors)"},
     CLI_PLAIN_OPTION,

@@ -19,7 +19,7 @@ struct job {
     struct facet_image_f *image;
     struct facet_progress *progress;
     struct row {
-        uint64_t hits, nodes;
+        uint64_t hits, nodes, candidates;
         enum facet_status status;
         struct facet_error err;
     } * rows;
@@ -154,16 +154,32 @@ static void id_colour(const struct facet_gfx12_hit *hit, float rgb[3])
     }
 }
 
+/* For callbacks.procedural: counts, and hits nothing. */
+static bool count_candidate(void *context,
+                            const struct facet_gfx12_ray *ray,
+                            const uint8_t node[128],
+                            struct facet_gfx12_hit *candidate)
+{
+    (void)ray;
+    (void)node;
+    (void)candidate;
+    ++*(uint64_t *)context;
+    return false;
+}
+
 static void colour(const struct job *job,
                    const struct facet_gfx12_query *query,
                    const struct facet_gfx12_hit *hit,
                    const struct facet_gfx12_stats *stats,
+                   uint64_t candidates,
                    float rgb[3])
 {
     const enum facet_render_aov aov = job->look->aov;
     double normal[3];
 
-    if (aov == FACET_AOV_NODES || aov == FACET_AOV_PAIRS) {
+    if (aov == FACET_AOV_CANDIDATES) {
+        rgb[0] = rgb[1] = rgb[2] = (float)candidates;
+    } else if (aov == FACET_AOV_NODES || aov == FACET_AOV_PAIRS) {
         rgb[0] = (float)(aov == FACET_AOV_NODES ? stats->steps : stats->primitives);
         rgb[1] = rgb[2] = rgb[0];
     } else if (aov == FACET_AOV_DEPTH) {
@@ -195,7 +211,12 @@ static void draw_rows(void *context, size_t begin, size_t end)
             struct facet_gfx12_stats stats;
             struct facet_gfx12_hit hit;
             struct facet_shade_ray ray;
+            uint64_t candidates = 0;
 
+            if (job->look->aov == FACET_AOV_CANDIDATES) {
+                query.callbacks.procedural = count_candidate;
+                query.callbacks.context = &candidates;
+            }
             facet_shade_lens_ray(&job->lens, (double)x + 0.5, (double)y + 0.5, &ray);
             memcpy(query.origin, ray.origin, sizeof query.origin);
             memcpy(query.direction, ray.direction, sizeof query.direction);
@@ -204,7 +225,13 @@ static void draw_rows(void *context, size_t begin, size_t end)
             row->status = facet_gfx12_tracer_trace(job->tracer, &query, &hit, &stats, &row->err);
             row->hits += hit.found;
             row->nodes += stats.steps;
-            colour(job, &query, &hit, &stats, job->image->rgb + 3 * (y * job->look->width + x));
+            row->candidates += candidates;
+            colour(job,
+                   &query,
+                   &hit,
+                   &stats,
+                   candidates,
+                   job->image->rgb + 3 * (y * job->look->width + x));
         }
         facet_progress_add(job->progress, 1);
     }
@@ -247,6 +274,7 @@ enum facet_status facet_render_bvh_view(const struct facet_gfx12_view *view,
     for (uint32_t y = 0; status == FACET_OK && y < look->height; y++) {
         seen->hits += job.rows[y].hits;
         seen->nodes += job.rows[y].nodes;
+        seen->candidates += job.rows[y].candidates;
         if (job.rows[y].status != FACET_OK) {
             status = job.rows[y].status;
             *err = job.rows[y].err;

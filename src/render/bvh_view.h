@@ -10,12 +10,13 @@
 #include "scene/scene.h"
 
 enum facet_render_aov {
-    FACET_AOV_PICTURE, /* surfaces in grey, lit from the eye; backs of triangles reddish */
-    FACET_AOV_NORMAL,  /* of the triangle, towards the eye, from -1..1 to 0..1 */
-    FACET_AOV_DEPTH,   /* t; infinite where nothing is hit */
-    FACET_AOV_IDS,     /* a colour for each (instance, geometry, primitive) */
-    FACET_AOV_NODES,   /* instructions of the ray */
-    FACET_AOV_PAIRS,   /* of them those on pairs of triangles */
+    FACET_AOV_PICTURE,    /* surfaces in grey, lit from the eye; backs of triangles reddish */
+    FACET_AOV_NORMAL,     /* of the triangle, towards the eye, from -1..1 to 0..1 */
+    FACET_AOV_DEPTH,      /* t; infinite where nothing is hit */
+    FACET_AOV_IDS,        /* a colour for each (instance, geometry, primitive) */
+    FACET_AOV_NODES,      /* instructions of the ray */
+    FACET_AOV_PAIRS,      /* of them those on pairs of triangles */
+    FACET_AOV_CANDIDATES, /* procedural primitives that an intersection shader would be asked for */
 };
 
 struct facet_render_bvh_look {
@@ -28,7 +29,7 @@ struct facet_render_bvh_look {
 };
 
 struct facet_render_bvh_seen {
-    uint64_t rays, hits, nodes;
+    uint64_t rays, hits, nodes, candidates; /* the last for FACET_AOV_CANDIDATES only */
 };
 
 /* Fills a new picture: colours, or in channel 0 (and the others alike) depths and counts.

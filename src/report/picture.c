@@ -33,6 +33,13 @@ bool report_picture_wanted(const struct cli_args *args)
     return true;
 }
 
+static bool counts_candidates(const struct cli_args *args)
+{
+    const char *procedural = cli_value(args, "procedural");
+
+    return procedural != NULL && strcmp(procedural, "candidates") == 0;
+}
+
 /* Options that only mean something with a scene are refused, not ignored. */
 static bool options_fit(const struct cli_args *args, const char *name)
 {
@@ -72,6 +79,11 @@ static bool options_fit(const struct cli_args *args, const char *name)
         (void)cli_bad(args, "--heatmap and --aov are two pictures; ask for one");
         return false;
     }
+    if (counts_candidates(args) && (cli_given(args, "heatmap") || cli_given(args, "aov"))) {
+        (void)cli_bad(
+            args, "--procedural candidates is a picture of its own, without --aov and --heatmap");
+        return false;
+    }
     return true;
 }
 
@@ -79,6 +91,9 @@ static enum facet_render_aov read_aov(const struct cli_args *args)
 {
     const char *heat = cli_value(args, "heatmap"), *aov = cli_value(args, "aov");
 
+    if (counts_candidates(args)) {
+        return FACET_AOV_CANDIDATES;
+    }
     if (heat != NULL) {
         return strcmp(heat, "nodes") == 0 ? FACET_AOV_NODES : FACET_AOV_PAIRS;
     }
@@ -102,7 +117,11 @@ static enum facet_status encode(const struct cli_args *args,
                                 struct facet_error *err)
 {
     const char *output = cli_value(args, "output");
-    const bool counts = look->aov == FACET_AOV_NODES || look->aov == FACET_AOV_PAIRS;
+    const char *counted = look->aov == FACET_AOV_NODES   ? "nodes per primary ray"
+                          : look->aov == FACET_AOV_PAIRS ? "triangle pairs per primary ray"
+                          : look->aov == FACET_AOV_CANDIDATES
+                              ? "procedural primitives per primary ray"
+                              : NULL;
     double limit = (double)facet_render_heat_limit(image);
     struct facet_image picture;
     enum facet_status status;
@@ -110,15 +129,9 @@ static enum facet_status encode(const struct cli_args *args,
     if (is_float(output)) {
         return facet_image_f_encode(output, image, out, err);
     }
-    if (counts) {
+    if (counted != NULL) {
         (void)cli_real(args, "heat-max", 1.0, 1e9, &limit); /* was checked before */
-        status = facet_render_heat_picture(image,
-                                           (float)limit,
-                                           look->aov == FACET_AOV_NODES
-                                               ? "nodes per primary ray"
-                                               : "triangle pairs per primary ray",
-                                           &picture,
-                                           err);
+        status = facet_render_heat_picture(image, (float)limit, counted, &picture, err);
     } else {
         if (look->aov == FACET_AOV_DEPTH) {
             facet_render_depth_greys(image);
@@ -172,29 +185,39 @@ static int tell(const struct cli_args *args,
                 const struct facet_render_bvh_look *look,
                 const struct facet_render_bvh_seen *seen)
 {
+    const bool counted = look->aov == FACET_AOV_CANDIDATES;
+
     if (args->json) {
-        return cli_print_json(args,
-                              json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}",
-                                        "output",
-                                        facet_json_name(cli_value(args, "output")),
-                                        "width",
-                                        (json_int_t)look->width,
-                                        "height",
-                                        (json_int_t)look->height,
-                                        "rays",
-                                        (json_int_t)seen->rays,
-                                        "hits",
-                                        (json_int_t)seen->hits,
-                                        "nodes",
-                                        (json_int_t)seen->nodes));
+        return cli_print_json(
+            args,
+            json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:o*}",
+                      "output",
+                      facet_json_name(cli_value(args, "output")),
+                      "width",
+                      (json_int_t)look->width,
+                      "height",
+                      (json_int_t)look->height,
+                      "rays",
+                      (json_int_t)seen->rays,
+                      "hits",
+                      (json_int_t)seen->hits,
+                      "nodes",
+                      (json_int_t)seen->nodes,
+                      "candidates",
+                      counted ? json_integer((json_int_t)seen->candidates) : NULL));
     }
     if (!args->quiet && strcmp(cli_value(args, "output"), "-") != 0) {
-        printf("%ux%u pixels, %" PRIu64 " hit%s, %.1f instructions per ray\n",
+        printf("%ux%u pixels, %" PRIu64 " hit%s, %.1f instructions per ray",
                look->width,
                look->height,
                seen->hits,
                cli_s(seen->hits),
                (double)seen->nodes / (double)seen->rays);
+        if (counted) {
+            printf(
+                ", %" PRIu64 " procedural candidate%s", seen->candidates, cli_s(seen->candidates));
+        }
+        printf("\n");
     }
     return CLI_OK;
 }
@@ -214,7 +237,7 @@ static bool read_look(const struct cli_args *args,
         look->profile = FACET_GFX12_GPURT;
     }
     facet_gfx12_query_init(&look->common, zero, zero);
-    if (cli_given(args, "procedural")) {
+    if (cli_given(args, "procedural") && !counts_candidates(args)) {
         look->common.callbacks.procedural = facet_gfx12_procedural_box;
     }
     if (!cli_real(args, "heat-max", 1.0, 1e9, &limit) ||

@@ -148,6 +148,52 @@ def why_of_a_procedural_node():
     check_eq((answer["fault"], answer["triangle"]["t"]), ("nearer", 5.0))
 
 
+def pfm(name):
+    with open(path(name), "rb") as file:
+        head, size, scale, data = file.read().split(b"\n", 3)
+    check_eq((head, float(scale)), (b"PF", -1.0), name)
+    width, height = map(int, size.split())
+    rows = [struct.unpack_from(f"<{3 * width}f", data, 12 * width * y) for y in range(height)]
+    return [row[::3] for row in rows[::-1]]  # from the top, one channel
+
+
+@case()
+def a_picture_of_the_candidates():
+    """A pixel counts the boxes that the ray of its middle meets, which a list of all boxes says too."""
+    boxes, _ = world(7, 60, 0)
+    build(boxes)
+    size, eye = (24, 18), (0.0, 0.0, 20.0)
+    camera = ("--size", "%dx%d" % size, "--eye", ",".join(map(str, eye)), "--look-at", "0,0,0", "--fov", "45")
+    run = facet("render", path("boxes.gfx12"), "-o", path("c.pfm"), "--procedural", "candidates", "--json", *camera)
+    check_eq(run.returncode, 0, run.stderr)
+    picture, total, some = pfm("c.pfm"), 0, 0
+    half = math.tan(math.radians(45) / 2)
+    for y in range(size[1]):
+        for x in range(size[0]):
+            d = ((2 * (x + 0.5) / size[0] - 1) * half * size[0] / size[1], (1 - 2 * (y + 0.5) / size[1]) * half, -1.0)
+            met = sure = 0
+            for box in boxes:
+                near, far = span(eye, d, box)
+                wide_near, wide_far = span(eye, d, ([c - 0.01 for c in box[0]], [c + 0.01 for c in box[1]]))
+                met += max(wide_near, 0) <= wide_far
+                sure += max(near, 0) <= far
+            check(sure <= picture[y][x] <= met, f"pixel {x},{y}: {picture[y][x]} of {sure} to {met}")
+            total += picture[y][x]
+            some += picture[y][x] > 0
+    report = json.loads(run.stdout)
+    check_eq((report["candidates"], report["hits"]), (total, 0))
+    check(20 < some < size[0] * size[1], f"{some} pixels")
+    run = subprocess.run([FACET, "render", path("boxes.gfx12"), "-o", path("c.png"), "--procedural", "candidates",
+                          *camera], capture_output=True, text=True, timeout=600)
+    check(run.returncode == 0 and f", {int(total)} procedural candidates" in run.stdout, run.stdout)
+    run = facet("render", path("boxes.gfx12"), "-o", path("d.pfm"), "--procedural", "candidates", "--plain", *camera)
+    check_eq((run.returncode, pfm("d.pfm")), (0, picture), "the plain way")
+    for words in (("--aov", "ids"), ("--heatmap", "nodes")):
+        run = facet("render", path("boxes.gfx12"), "-o", path("no.png"), "--procedural", "candidates", *words)
+        check(run.returncode == 2 and "a picture of its own" in run.stderr, run.stderr)
+        check(not os.path.exists(path("no.png")), "nothing is written")
+
+
 @case()
 def options_that_do_not_fit():
     build([([0, 0, 0], [1, 1, 1])])
