@@ -8,10 +8,6 @@ counted from 1. It uses no device but `tohost`. t5 and t6 belong to the frame; t
     c.asm("pmset 1\\n pmclr 1\\n pmlow.rd 1, a0")
     c.observe("a0", 0, "bank 1 after pmclr")
 """
-import os
-import subprocess
-import tempfile
-
 MASK64 = (1 << 64) - 1
 DATA_BYTES = 4096  # of `data`, free for a case
 
@@ -75,6 +71,7 @@ expected:
 .balign 64
 data:
 {data}
+{tables}
 """
 
 
@@ -84,7 +81,7 @@ class Case:
     def __init__(self, name, rows, source="exact", config="full", title=""):
         self.name, self.rows, self.source, self.config = name, rows.split(), source, config
         self.title = title or name
-        self.body, self.seen, self.memory = [], [], {}
+        self.body, self.seen, self.memory, self.tables = [], [], {}, []
 
     # ---- statements ----
 
@@ -126,6 +123,25 @@ class Case:
                      else f"ld t0, -16(t6)\n la t1, {tval}\n sub t0, t0, t1")
             self.observe("t0", 0, f"value of the trap of {label}, less what is expected")
 
+    def table(self, label, data):
+        """Bytes behind `data`, aligned to 64."""
+        data += bytes(-len(data) % 8)
+        words = [int.from_bytes(data[i:i + 8], "little") for i in range(0, len(data), 8)]
+        lines = [".dword " + ", ".join(f"{w:#x}" for w in words[i:i + 8]) for i in range(0, len(words), 8)]
+        self.tables.append("\n".join([".balign 64", label + ":"] + lines))
+
+    def sweep(self, text, registers, records, expected, labels):
+        """Runs the text once for each record, to which s0 points, and observes the registers after it: `expected` has a list for
+        each record, `labels` a name. s0, s1, s2 and t5 belong to the loop."""
+        n, size = len(self.tables), len(records[0])
+        self.table(f"records_{n}", b"".join(records))
+        self.asm(f"la s0, records_{n}\n li s1, {8 * len(self.seen)}\n add s1, s1, t6\n li s2, {len(records)}\nsweep_{n}:\n {text}")
+        for k, register in enumerate(registers):
+            self.asm(f"sd {register}, {8 * k}(s1)")
+        self.asm(f"addi s1, s1, {8 * len(registers)}\n li t5, {size}\n add s0, s0, t5\n addi s2, s2, -1\n beqz s2, sweep_end_{n}\n j sweep_{n}\nsweep_end_{n}:")
+        for values, label in zip(expected, labels):
+            self.seen += [(f"{register} of {label}", value & MASK64) for register, value in zip(registers, values)]
+
     # ---- what comes of it ----
 
     def words(self):
@@ -144,7 +160,7 @@ class Case:
                            for text in self.body for line in text.split("\n")),
             blank=f".fill {len(self.seen)}, 8, 0xdeadbeefdeadbeef",
             expected="\n".join(f".dword {value:#x}" for _, value in self.seen),
-            data="\n".join(lines + [f".zero {DATA_BYTES - size}"]))
+            data="\n".join(lines + [f".zero {DATA_BYTES - size}"]), tables="\n".join(self.tables))
 
     def write(self, path, tools):
         with open(path + ".s", "w") as f:
