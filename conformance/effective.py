@@ -22,8 +22,18 @@ def sext(value, bits):
     return value - (value >> bits - 1 << bits)
 
 
+class Zero(Fraction):
+    """Zero with a sign."""
+
+    def __new__(cls, sign):
+        self = super().__new__(cls, 0)
+        self.negative = sign
+        return self
+
+
 def fraction(kind, sign, m, e):
-    return (-1) ** sign * Fraction(m) * Fraction(2) ** e if kind == NUM else Fraction(0)
+    """A number of decode()"""
+    return Fraction((-m if sign else m) << e) if e >= 0 and m else Fraction(-m if sign else m, 1 << -e) if m else Zero(sign)
 
 
 class Eff:
@@ -40,22 +50,22 @@ class Eff:
         self.zp, self.offset, shift = (a["ZP"], a["ZP_OFFS"], a["SCALE_SH"]) if self.alt else (m["ZP"], 0, m["SCALE_SH"])
         self.shift = sext(shift, 8) if self.q else 0
         self.flags = 0
+        self.settle()
 
-    def __getattr__(self, name):
-        if name == "element":
-            return LITE if self.pet == 2 and self.alt else {0: FP16, 1: FP32, 2: BF16, 8: E4M3, 9: E5M2}.get(self.pet)
-        if name == "integer":
-            return INTEGERS.get(self.pet)
-        if name == "native":
-            return NATIVE[self.pet]
-        if name == "wide":
-            return WIDE[self.accw]
-        raise AttributeError(name)
+    def settle(self):
+        """What follows from element and accumulator."""
+        self.element = LITE if self.pet == 2 and self.alt else {0: FP16, 1: FP32, 2: BF16, 8: E4M3, 9: E5M2}.get(self.pet)
+        self.integer, self.native, self.wide = INTEGERS.get(self.pet), NATIVE[self.pet], WIDE[self.accw]
+        self.title = str(self.integer) if self.integer else self.element.name
+        self.widen_loses = self.title not in KEEPS_ON_WIDEN[self.accw].split()
+        self.narrow_loses = self.title not in KEEPS_ON_NARROW[self.accw].split()
+        self.signed = not (self.q and self.uns)
+        return self
 
     def but(self, **changes):
         other = copy.copy(self)
         other.__dict__.update(changes)
-        return other
+        return other if set(changes) == {"flags"} else other.settle()
 
     # ---- the program's side ----
 
@@ -79,13 +89,14 @@ class Eff:
 
     def array(self, elements):
         """The bytes of an array of elements."""
+        size, mask = self.container() // 8, (1 << self.container()) - 1
+        if self.pack == 0:
+            if self.integer and self.signed:
+                elements = [sext(v, self.native) & mask for v in elements]
+            return b"".join(v.to_bytes(size, "little") for v in elements)
         n, out = 1 << self.pack, b""
         for i in range(0, len(elements), n):
-            group = elements[i:i + n]
-            value = sum((v & (1 << self.native) - 1) << k * self.native for k, v in enumerate(group))
-            if self.pack == 0 and self.integer and not (self.q and self.uns):
-                value = sext(value, self.native) & (1 << self.container()) - 1
-            out += value.to_bytes(self.container() // 8, "little")
+            out += sum(v << k * self.native for k, v in enumerate(elements[i:i + n])).to_bytes(size, "little")
         return out
 
     def elements(self, data, count):
@@ -95,7 +106,7 @@ class Eff:
 
     def register(self, element):
         """Single-element image in an x register."""
-        if self.pack == 0 and self.integer and not (self.q and self.uns):
+        if self.pack == 0 and self.integer and self.signed:
             return sext(element, self.native) & (1 << 64) - 1
         return element
 
@@ -114,7 +125,7 @@ class Eff:
     # ---- 9: widen and narrow ----
 
     def name(self):
-        return str(self.integer) if self.integer else self.element.name
+        return self.title
 
     def read(self, bits):
         """(kind, sign, m, e) of an FP element after the rules for subnormals and NaNs."""
@@ -161,7 +172,7 @@ class Eff:
         return wrapped
 
     def widen(self, bits, channel=0):
-        if self.name() not in KEEPS_ON_WIDEN[self.accw].split():
+        if self.widen_loses:
             self.flags |= DOWNCAST
         if self.integer:
             value = self.code(bits) - self.zero_point(channel)
@@ -178,7 +189,7 @@ class Eff:
         return self.put_wide(s, m, e + self.shift)
 
     def narrow(self, acc, channel=0):
-        if self.name() not in KEEPS_ON_NARROW[self.accw].split():
+        if self.narrow_loses:
             self.flags |= DOWNCAST
         if self.integer:
             return self.narrow_integer(acc, channel) & (1 << self.integer) - 1
@@ -333,6 +344,8 @@ class Eff:
             if self.accw >= 2:
                 return self.to_integer(kind, s, 0, 0, self.wide)
             return self.wide.nan if kind == QUIET else s << self.wide.bits - 1 | self.wide.inf
+        if isinstance(value, Zero):
+            return 0 if self.accw >= 2 else value.negative << self.wide.bits - 1
         value = Fraction(value)
         if self.accw >= 2:
             value /= self.scale()
