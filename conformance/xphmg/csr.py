@@ -4,7 +4,7 @@ import tables
 from hart import Case
 
 MASK64 = tables.MASK64
-PATTERNS = (MASK64, 0, 0x5555555555555555, 0xAAAAAAAAAAAAAAAA, 0x0123456789ABCDEF)
+PATTERNS = (MASK64, 0, 0x5555555555555555, 0xAAAAAAAAAAAAAAAA, 0x0123456789ABCDEF, *(1 << n for n in range(64)))
 STAGED = (0x7D0, 0x7D1)  # have cases of their own
 TRAPS = (0x7FC, 0x7FD)
 SHOWS_OTHERS = (0x841,)  # XIREG
@@ -35,6 +35,10 @@ RESET = [
     (0x7F6, 0x7F7, "CAP-087"),
 ]
 
+# Rows of the registers of GFX, from 0x800 on; plane and border registers have cases of their own.
+GFX = [(0, 14), (1, 22), (2, 27), (3, 29), (0xA, 39), (0xB, 41), (0xD, 49), (0xE, 51), (0xF, 52), (0x10, 54), (0x11, 56), (0x12, 58), (0x13, 59), (0x14, 61),
+       (0x15, 62), (0x16, 64), (0x17, 65)]
+
 # The same for what writes leave.
 WRITES = [
     (0x7C0, 0x7CF, "CAP-003 CAP-101"), (0x7D8, 0x7DF, "CAP-003 CAP-313 CAP-101"), (0x7E0, 0x7E1, "CAP-003 CAP-348 CAP-101"),
@@ -42,7 +46,14 @@ WRITES = [
     (0x7C8, 0x7CF, "CAP-153 CAP-155"), (0x7D2, 0x7D2, "CAP-180"), (0x7D5, 0x7D5, "CAP-180 CAP-188"),
     (0x7D6, 0x7D7, "CAP-087 CAP-088"), (0x7EF, 0x7EF, "CAP-087 CAP-088"), (0x7F6, 0x7F7, "CAP-087 CAP-088"),
     (0x7D3, 0x7D3, "CAP-182"), (0x7F0, 0x7F0, "CAP-092"), (0x7E2, 0x7ED, "CAP-102"), (0x7F0, 0x7F5, "CAP-102"),
-    (0x7F8, 0x7FB, "RSV-005"), (0x7FE, 0x7FF, "RSV-005"),
+    (0x7F8, 0x7FB, "RSV-005"), (0x7FE, 0x7FF, "RSV-005"), (0x7FB, 0x7FB, "RSV-040"),
+    (0x7C5, 0x7CF, "CAP-020"), (0x7C8, 0x7CC, "CAP-058"), (0x7C5, 0x7C5, "CAP-133"), (0x7D8, 0x7DF, "CAP-314"), (0x7E0, 0x7F5, "CAP-352"),
+    (0x7E4, 0x7E4, "CAP-375"), (0x7E5, 0x7E5, "CAP-376 CAP-394 CAP-395 CAP-396 CAP-397"), (0x7E6, 0x7E6, "CAP-377"),
+    (0x7E8, 0x7E8, "CAP-379"), (0x7E9, 0x7E9, "CAP-380"), (0x7EA, 0x7EA, "CAP-381"), (0x7EB, 0x7EB, "CAP-382"),
+    (0x7EC, 0x7EC, "CAP-383"), (0x7ED, 0x7ED, "CAP-384 CAP-405 CAP-406 CAP-407 CAP-408"),
+    (0x7E2, 0x7E2, "CAP-387 CAP-388 CAP-389 CAP-390"), (0x7E7, 0x7E7, "CAP-402"),
+    (0x820, 0x82B, "RT-027 RT-028 RT-029"), (0x822, 0x822, "RT-050 RT-069 RT-070 RT-105"), (0x827, 0x827, "RT-058 RT-060"),
+    *((0x800 + n, 0x800 + n, f"GFX-{row:03d}") for n, row in GFX), (0x830, 0x831, "MTX-012 MTX-013"), (0x836, 0x836, "MTX-018"), (0x837, 0x837, "MTX-019 MTX-034 MTX-035"),
 ]
 
 
