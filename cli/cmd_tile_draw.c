@@ -122,7 +122,7 @@ static void advance(struct drawing *d)
         uint64_t before = facet_tile_info_of(d->machine).commands;
 
         facet_machine_run(d->machine, &run, &stop);
-        if (facet_tile_info_of(d->machine).commands != before) {
+        if (facet_tile_info_of(d->machine).commands != before && d->waiting != 0) {
             note_completion(d);
         }
     } while (stop.reason == FACET_STOP_BUDGET);
@@ -146,6 +146,9 @@ run_step(struct drawing *d, const struct facet_tile_list_step *step, struct face
         break;
     case FACET_TILE_LIST_DOORBELL:
         (void)facet_tile_doorbell(d->machine, step->value, NULL);
+        break;
+    case FACET_TILE_LIST_REGISTER:
+        (void)facet_tile_host_write(d->machine, step->slot, step->value, NULL);
         break;
     }
     advance(d);

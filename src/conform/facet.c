@@ -6,18 +6,15 @@
 #include "documents/gfx12_vectors.h"
 #include "documents/tile_case.h"
 #include "object/elf.h"
-#include "tile_list/list.h"
 
 #include <facet/xphmg.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FILE_LIMIT = 64 << 20 };
-#define MOST_STEPS UINT64_C(20000000) /* of a case; every one ends within some thousand */
 #define RAM_BYTES (UINT64_C(4) << 20)
 
-/* Little-endian bytes behind the words that are there; the last word is filled with zeros. */
-static bool append(struct conform_words *words, const uint8_t *bytes, size_t size)
+bool conform_append(struct conform_words *words, const uint8_t *bytes, size_t size)
 {
     size_t count = (size + 3) / 4;
     uint32_t *grown = realloc(words->word, (words->count + count + 1) * sizeof *grown);
@@ -35,7 +32,7 @@ static bool append(struct conform_words *words, const uint8_t *bytes, size_t siz
     return true;
 }
 
-static bool append_words(struct conform_words *words, const uint32_t *more, size_t count)
+bool conform_append_words(struct conform_words *words, const uint32_t *more, size_t count)
 {
     bool good = true;
 
@@ -43,7 +40,7 @@ static bool append_words(struct conform_words *words, const uint32_t *more, size
         uint8_t bytes[4];
 
         facet_store_le(bytes, 4, more[i]);
-        good = append(words, bytes, 4);
+        good = conform_append(words, bytes, 4);
     }
     return good;
 }
@@ -53,12 +50,11 @@ static enum facet_status no_memory(struct facet_error *err)
     return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a case");
 }
 
-/* Guest memory as words. */
-static enum facet_status read_memory(const facet_machine *machine,
-                                     uint64_t address,
-                                     size_t size,
-                                     struct conform_words *got,
-                                     struct facet_error *err)
+enum facet_status conform_append_memory(struct conform_words *words,
+                                        const facet_machine *machine,
+                                        uint64_t address,
+                                        size_t size,
+                                        struct facet_error *err)
 {
     uint8_t *bytes = malloc(size + 1);
     enum facet_status status;
@@ -67,7 +63,7 @@ static enum facet_status read_memory(const facet_machine *machine,
         return no_memory(err);
     }
     status = facet_machine_read(machine, 0, address, bytes, size, err);
-    if (status == FACET_OK && !append(got, bytes, size)) {
+    if (status == FACET_OK && !conform_append(words, bytes, size)) {
         status = no_memory(err);
     }
     free(bytes);
@@ -94,7 +90,7 @@ static enum facet_status run_elf(const struct conform_case *c,
                                  struct conform_result *result,
                                  struct facet_error *err)
 {
-    const struct facet_run run = {.budget = MOST_STEPS};
+    const struct facet_run run = {.budget = CONFORM_MOST_STEPS};
     struct facet_object *object = NULL;
     enum facet_status status = facet_elf_read(file->data, file->size, &object, err);
     uint64_t begin = 0, end = 0;
@@ -121,7 +117,7 @@ static enum facet_status run_elf(const struct conform_case *c,
         conform_say(result,
                     CONFORM_TIMEOUT,
                     "still running after %llu steps",
-                    (unsigned long long)MOST_STEPS);
+                    (unsigned long long)CONFORM_MOST_STEPS);
     } else if (stop.reason != FACET_STOP_EXIT) {
         conform_say(result,
                     CONFORM_ERROR,
@@ -129,7 +125,7 @@ static enum facet_status run_elf(const struct conform_case *c,
                     facet_stop_name(stop.reason),
                     (unsigned long long)stop.pc);
     } else {
-        status = read_memory(machine, begin, (size_t)(end - begin), got, err);
+        status = conform_append_memory(got, machine, begin, (size_t)(end - begin), err);
     }
     return status;
 }
@@ -172,79 +168,11 @@ answer_tile(const struct conform_case *c, struct conform_words *got, struct face
 
     status = status == FACET_OK ? facet_doc_tile_case_answer(tile_case, &how, &bytes, &size, err)
                                 : status;
-    if (status == FACET_OK && !append(got, bytes, size)) {
+    if (status == FACET_OK && !conform_append(got, bytes, size)) {
         status = no_memory(err);
     }
     free(bytes);
     facet_doc_tile_case_free(tile_case);
-    return status;
-}
-
-/* Every step of the list, then the frame. */
-static enum facet_status
-run_list(const struct facet_tile_list *list, facet_machine *machine, struct facet_error *err)
-{
-    const struct facet_run run = {.budget = UINT64_MAX};
-    enum facet_status status = FACET_OK;
-    struct facet_stop stop;
-
-    for (size_t i = 0; i < list->piece_count && status == FACET_OK; i++) {
-        const struct facet_tile_list_piece *piece = &list->pieces[i];
-
-        status = facet_machine_write(machine, 0, piece->address, piece->bytes, piece->size, err);
-    }
-    status = status == FACET_OK
-                 ? facet_tile_ring(machine, list->ring, FACET_TILE_LIST_RING_BYTES, err)
-                 : status;
-    status = status == FACET_OK
-                 ? facet_tile_host_write(machine, FACET_TILE_REG_COMPLETION_BASE, list->slots, err)
-                 : status;
-    for (size_t i = 0; i < list->step_count && status == FACET_OK; i++) {
-        const struct facet_tile_list_step *step = &list->steps[i];
-
-        status = step->kind == FACET_TILE_LIST_COMMAND
-                     ? facet_tile_push(machine, &step->command, err)
-                 : step->kind == FACET_TILE_LIST_SIGNAL
-                     ? facet_tile_slot_write(machine, step->slot, step->value, err)
-                     : facet_tile_doorbell(machine, step->value, err);
-        if (status == FACET_OK) {
-            (void)facet_tile_host_write(machine, FACET_TILE_REG_CMDQ_DOORBELL, 1, NULL);
-            facet_machine_run(machine, &run, &stop);
-        }
-    }
-    return status;
-}
-
-static enum facet_status
-answer_list(const struct conform_case *c, struct conform_words *got, struct facet_error *err)
-{
-    char path[4096];
-    struct facet_bytes text = {0};
-    struct facet_tile_list list = {0};
-    facet_machine *machine = NULL;
-    enum facet_status status;
-
-    if ((size_t)snprintf(path, sizeof path, "%s/list.json", c->path) >= sizeof path) {
-        return facet_fail(err, FACET_ERR_USAGE, 0, "%.100s...: the path is too long", c->path);
-    }
-    status = facet_file_read(path, FILE_LIMIT, &text, err);
-    if (status == FACET_OK) {
-        status = facet_tile_list_read(path, c->path, text.data, text.size, &list, err);
-    }
-    status = status == FACET_OK ? facet_tile_create(&list.config, &machine, err) : status;
-    status = status == FACET_OK ? run_list(&list, machine, err) : status;
-    for (uint32_t y = 0; status == FACET_OK && y < list.frame.height; y++) {
-        size_t bytes = list.frame.format == FACET_TILE_RGB565 ? 2 : 4;
-
-        status = read_memory(machine,
-                             list.frame.address + (uint64_t)y * list.frame.stride,
-                             bytes * list.frame.width,
-                             got,
-                             err);
-    }
-    facet_machine_destroy(machine);
-    facet_tile_list_free(&list);
-    free(text.data);
     return status;
 }
 
@@ -258,13 +186,15 @@ vector_words(struct facet_doc_gfx12_vector *v, struct conform_words *got, struct
 
     facet_doc_gfx12_vector_run(v, FACET_GFX12_SILICON, &result);
     if (facet_doc_gfx12_is_stack(v)) {
-        good = append_words(got, result.dword, v->instruction == FACET_DOC_GFX12_POP2 ? 2 : 1) &&
-               append_words(got, &result.dword[2], 1) &&
-               append_words(got, v->memory, v->expected_lds != NULL ? v->expected_lds_dwords : 0);
+        good = conform_append_words(
+                   got, result.dword, v->instruction == FACET_DOC_GFX12_POP2 ? 2 : 1) &&
+               conform_append_words(got, &result.dword[2], 1) &&
+               conform_append_words(
+                   got, v->memory, v->expected_lds != NULL ? v->expected_lds_dwords : 0);
     } else {
-        good = append_words(got, result.dword, 10) &&
-               append_words(got, &result.dword[10], v->has_origin ? 3 : 0) &&
-               append_words(got, &result.dword[13], v->has_direction ? 3 : 0);
+        good = conform_append_words(got, result.dword, 10) &&
+               conform_append_words(got, &result.dword[10], v->has_origin ? 3 : 0) &&
+               conform_append_words(got, &result.dword[13], v->has_direction ? 3 : 0);
     }
     return good ? FACET_OK : no_memory(err);
 }
@@ -298,7 +228,7 @@ enum facet_status conform_facet(const struct conform_case *c,
     case CONFORM_TILE:
         return answer_tile(c, got, err);
     case CONFORM_LIST:
-        return answer_list(c, got, err);
+        return conform_list(c, got, result, err);
     default:
         return answer_vector(c, got, err);
     }

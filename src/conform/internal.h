@@ -4,6 +4,7 @@
 
 #include "conform/target.h"
 
+#include <facet/machine.h>
 #include <pthread.h>
 
 struct conform_target {
@@ -27,6 +28,12 @@ enum facet_status conform_facet(const struct conform_case *c,
                                 struct conform_words *got,
                                 struct conform_result *result,
                                 struct facet_error *err);
+/* A command list of the tile machine. */
+enum facet_status conform_list(const struct conform_case *c,
+                               struct conform_words *got,
+                               struct conform_result *result,
+                               struct facet_error *err);
+#define CONFORM_MOST_STEPS UINT64_C(20000000) /* of a case; every one ends within some thousand */
 enum facet_status conform_command(struct conform_target *target,
                                   const struct conform_case *c,
                                   struct conform_words *got,
@@ -38,6 +45,17 @@ enum facet_status conform_ask(struct conform_target *target,
                               struct conform_result *result,
                               struct facet_error *err);
 void conform_ask_end(struct conform_target *target);
+
+/* Little-endian bytes behind the words that are there; the last word is filled with zeros. False
+ * without memory. */
+bool conform_append(struct conform_words *words, const uint8_t *bytes, size_t size);
+bool conform_append_words(struct conform_words *words, const uint32_t *more, size_t count);
+/* Guest memory as words. */
+enum facet_status conform_append_memory(struct conform_words *words,
+                                        const facet_machine *machine,
+                                        uint64_t address,
+                                        size_t size,
+                                        struct facet_error *err);
 
 /* A child in a group of its own that dies with this process: its standard streams are the three
  * descriptors. Its process, or -1 with errno set. */

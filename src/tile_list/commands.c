@@ -291,6 +291,51 @@ static bool read_wait(struct facet_tile_list_reader *p,
            word_member(p, object, where, "value", UINT32_MAX, &step->command.arg[1]);
 }
 
+/* A command by its numbers, also one that no machine takes. */
+static bool read_raw(struct facet_tile_list_reader *p,
+                     const json_t *object,
+                     const char *where,
+                     struct facet_tile_list_step *step)
+{
+    const json_t *args = json_object_get(object, "args"), *words = json_object_get(object, "words");
+    uint32_t opcode = 0, length = (uint32_t)json_array_size(words);
+    bool good = (args == NULL || json_is_array(args)) && json_array_size(args) <= 3 &&
+                (words == NULL || json_is_array(words)) && length <= 255;
+
+    for (size_t i = 0; i < json_array_size(args) && good; i++) {
+        good = facet_tile_list_word(json_array_get(args, i), &step->command.arg[i]);
+    }
+    for (size_t i = 0; i < length && good; i++) {
+        good = facet_tile_list_word(json_array_get(words, i), &step->payload[i]);
+    }
+    if (!good) {
+        return facet_tile_list_complain(
+            p, where, "up to three numbers as \"args\", up to 255 as \"words\"");
+    }
+    step->command.flags |= words != NULL ? FACET_TILE_FLAG_PAYLOAD : 0;
+    if (!word_member(p, object, where, "opcode", 255, &opcode) ||
+        (words == NULL && !word_member(p, object, where, "count", 255, &length))) {
+        return false;
+    }
+    step->command.opcode = (uint8_t)opcode;
+    step->command.length = (uint8_t)length;
+    return true;
+}
+
+static bool read_register(struct facet_tile_list_reader *p,
+                          const json_t *object,
+                          const char *where,
+                          struct facet_tile_list_step *step)
+{
+    step->kind = FACET_TILE_LIST_REGISTER;
+    if (!word_member(p, object, where, "offset", FACET_TILE_HOST_REGISTERS_SIZE - 4, &step->slot) ||
+        !word_member(p, object, where, "value", UINT32_MAX, &step->value)) {
+        return false;
+    }
+    return step->slot % 4 == 0 ||
+           facet_tile_list_complain(p, where, "a multiple of 4 as \"offset\"");
+}
+
 static bool read_signal(struct facet_tile_list_reader *p,
                         const json_t *object,
                         const char *where,
@@ -331,6 +376,8 @@ static const struct command_row rows[] = {
     {"GDRAW", FACET_TILE_CMD_GDRAW, read_gdraw, " descriptor descriptors address cu_assist strip"},
     {"SIGNAL", HOST_STEP, read_signal, " slot value"},
     {"DOORBELL", HOST_STEP, read_doorbell, " cores"},
+    {"REGISTER", HOST_STEP, read_register, " offset value"},
+    {"RAW", FACET_TILE_CMD_NOP, read_raw, " opcode args words count"},
 };
 /* clang-format on */
 

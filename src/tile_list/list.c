@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SLOT_BYTES = 1024 }; /* of the completion slots */
+
 /* ---- complaints ---- */
 
 bool facet_tile_list_complain(void *context, const char *where, const char *expected)
@@ -224,17 +226,57 @@ static bool read_frame(struct facet_tile_list_reader *p, const json_t *object)
     return true;
 }
 
+/* "observe": names of buffers, and what the host sees of the queue and the cores. */
+static bool read_observed(struct facet_tile_list_reader *p, const json_t *list)
+{
+    static const char *const names[] = {"status", "answers", "cores", "slots"};
+    struct facet_tile_list *plan = p->plan;
+    size_t count = json_array_size(list);
+
+    if (list != NULL && !json_is_array(list)) {
+        return facet_tile_list_complain(p, "observe", "a list");
+    }
+    plan->seen = calloc(count + 1, sizeof *plan->seen);
+    if (plan->seen == NULL) {
+        return facet_tile_list_no_memory(p);
+    }
+    for (; plan->seen_count < count; plan->seen_count++) {
+        const char *text = json_string_value(json_array_get(list, plan->seen_count));
+        struct facet_tile_list_seen *seen = &plan->seen[plan->seen_count];
+        bool good = false;
+        char path[FACET_TILE_LIST_PLACE];
+
+        for (size_t i = 0; text != NULL && i < p->buffer_count && !good; i++) {
+            good = strcmp(p->buffers[i].name, text) == 0;
+            *seen = (struct facet_tile_list_seen){
+                FACET_TILE_LIST_BYTES, p->buffers[i].address, (uint32_t)p->buffers[i].size};
+        }
+        for (unsigned i = 0; text != NULL && i < sizeof names / sizeof names[0] && !good; i++) {
+            good = strcmp(names[i], text) == 0;
+            *seen = (struct facet_tile_list_seen){
+                (enum facet_tile_list_seen_kind)i, plan->slots, SLOT_BYTES};
+        }
+        if (!good) {
+            (void)snprintf(path, sizeof path, "observe[%zu]", plan->seen_count);
+            return facet_tile_list_complain(
+                p, path, "the name of a buffer, or one of: status answers cores slots");
+        }
+    }
+    return true;
+}
+
 /* ---- all of it ---- */
 
 static bool read_plan(struct facet_tile_list_reader *p, const json_t *root)
 {
-    return facet_tile_list_known(p, root, "file", "machine buffers frame commands") &&
+    return facet_tile_list_known(p, root, "file", "machine buffers frame commands observe") &&
            read_machine(p, json_object_get(root, "machine")) &&
            facet_tile_list_read_buffers(p, json_object_get(root, "buffers")) &&
            read_frame(p, json_object_get(root, "frame")) &&
            facet_tile_list_read_commands(p, json_object_get(root, "commands")) &&
-           facet_tile_list_reserve(p, "commands", 1024, 64, &p->plan->slots) &&
-           facet_tile_list_reserve(p, "commands", FACET_TILE_LIST_RING_BYTES, 64, &p->plan->ring);
+           facet_tile_list_reserve(p, "commands", SLOT_BYTES, 64, &p->plan->slots) &&
+           facet_tile_list_reserve(p, "commands", FACET_TILE_LIST_RING_BYTES, 64, &p->plan->ring) &&
+           read_observed(p, json_object_get(root, "observe"));
 }
 
 enum facet_status facet_tile_list_read(const char *name,
@@ -275,5 +317,6 @@ void facet_tile_list_free(struct facet_tile_list *plan)
     }
     free(plan->pieces);
     free(plan->steps);
+    free(plan->seen);
     memset(plan, 0, sizeof *plan);
 }

@@ -11,7 +11,8 @@
 enum facet_tile_list_step_kind {
     FACET_TILE_LIST_COMMAND,
     FACET_TILE_LIST_SIGNAL,
-    FACET_TILE_LIST_DOORBELL
+    FACET_TILE_LIST_DOORBELL,
+    FACET_TILE_LIST_REGISTER
 };
 
 struct facet_tile_list_step {
@@ -20,7 +21,21 @@ struct facet_tile_list_step {
     const char *name; /* static */
     struct facet_tile_command command;
     uint32_t payload[255]; /* what command.payload points to */
-    uint32_t slot, value;  /* SIGNAL; DOORBELL: the mask is `value` */
+    uint32_t slot,
+        value; /* SIGNAL; DOORBELL: the mask is `value`; REGISTER: `slot` is its offset */
+};
+
+/* What belongs to the result beside the frame, for facet conform. */
+enum facet_tile_list_seen_kind {
+    FACET_TILE_LIST_STATUS,  /* host registers after every step */
+    FACET_TILE_LIST_ANSWERS, /* what READ_MEM returned */
+    FACET_TILE_LIST_CORES,   /* CORE_STATE of the cores */
+    FACET_TILE_LIST_BYTES    /* a buffer, the completion slots */
+};
+
+struct facet_tile_list_seen {
+    enum facet_tile_list_seen_kind kind;
+    uint32_t address, size; /* BYTES */
 };
 
 struct facet_tile_list_piece {
@@ -40,6 +55,8 @@ struct facet_tile_list {
     size_t piece_count;
     struct facet_tile_list_step *steps;
     size_t step_count;
+    struct facet_tile_list_seen *seen;
+    size_t seen_count;
 };
 
 enum { FACET_TILE_LIST_RING_BYTES = 4096 };
