@@ -56,6 +56,7 @@ class Case:
                 f.write(data)
         if self.asm is not None:
             put("kernel.s", self.asm.encode())
+        if self.asm is not None and not self.code:
             tools.assemble(os.path.join(path, "kernel.s"), os.path.join(path, "kernel.bin"), "tile", "bin", self.address)
             tools.assemble(os.path.join(path, "kernel.s"), os.path.join(path, "kernel.hex"), "tile", "hex", self.address)
         else:
