@@ -374,7 +374,7 @@ class Step:
             "RRECT": {"address": a[0], "arg2": a[2]} | ({"state": a[1]} if self.args[1] < 16 else {}),
         } | {load: {"slot": a[0], "address": a[1]} for load in ("LOAD_RSTATE", "LOAD_GSTATE", "LOAD_GPARAM")}
         raw = self.name not in named or (self.name == "GDRAW" and (self.args[1] or self.args[2])) or \
-            (self.payload is not None and self.name != "WRITE_MEM") or \
+            (self.payload is None) == (self.name == "WRITE_MEM") or \
             (self.name == "RRECT" and 16 <= self.args[1] != MASK)
         if raw:
             out = {"command": "RAW", "opcode": self.header()[0] & 255, "args": a}
