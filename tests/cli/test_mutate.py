@@ -1,5 +1,5 @@
 """`make mutate` on a toy: changes are made, the one that does not compile is dropped, a hang and a difference are noticed,
-survivors are told, and a new test is all that a survivor meets when the run goes on."""
+survivors are told, a new test is all that a survivor meets when the run goes on, and portable cases have a score of their own."""
 import json
 import os
 import subprocess
@@ -63,17 +63,50 @@ int main(void)
 }
 
 
+# Portable cases: the program judges those of a folder (`--case xphmg/clamp/`), the script writes them.
+PORTABLE = {
+    "meson.build": FILES["meson.build"] + "executable('facet', 'tests/conform.c', link_with: toy)\n",
+    "tests/conform.c": """#include <string.h>
+int clamp(int x, int top);
+int count(int n);
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "xphmg/clamp/") == 0) {
+            return clamp(5, 3) == 3 ? 0 : 1;
+        }
+        if (strcmp(argv[i], "tile/") == 0) {
+            return count(0) == 0 ? 0 : 1;
+        }
+    }
+    return 2;
+}
+""",
+    "tools/conformance.sh": """#!/bin/sh
+mkdir -p "$1/conformance/xphmg/clamp" "$1/conformance/tile"
+cd "$1/conformance" && touch xphmg/clamp/a.elf xphmg/clamp/a.signature tile/b.signature
+mkdir -p tile/b && touch tile/b/kernel.hex
+echo '{"cases": [{"name": "xphmg/clamp/a", "file": "xphmg/clamp/a.elf", "signature": "xphmg/clamp/a.signature"},
+                 {"name": "tile/b", "file": "tile/b", "signature": "tile/b.signature"}]}' > suite.json
+""",
+    "unseen.tsv": "src/num/*\tne?t\tno program sees it\n",
+}
+
+
 def write(folder, name, text):
     path = os.path.join(folder, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
+    if name.endswith(".sh"):
+        os.chmod(path, 0o755)
 
 
 def mutate(folder, *words):
     """(exit code, what it printed, the report)"""
     run = subprocess.run([sys.executable, TOOL, "--source", folder, "--folder", f"{folder}/build-mutate", "--named",
-                          f"{folder}/named.tsv", "--judged", f"{folder}/judged.tsv", "--limit", "1", *words],
+                          f"{folder}/named.tsv", "--judged", f"{folder}/judged.tsv", "--unseen",
+                          f"{folder}/unseen.tsv", "--limit", "1", *words],
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     report = os.path.join(folder, "build-mutate/report.json")
     if not os.path.exists(report):
@@ -117,6 +150,33 @@ def a_toy_from_the_first_run_to_the_last():
         code, text, report = mutate(folder, "--rooms", "num", "--count", "2")
         check_eq((code, sum(report["rooms"]["num"][o] for o in ("killed", "survived"))), (0, 2), text)
         check(not os.path.exists(os.path.join(folder, "build-mutate/tree/src/base/gone.h")), "a file that is gone")
+
+
+@case()
+def portable_cases_have_a_score_of_their_own():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in {**FILES, **PORTABLE}.items():
+            write(folder, name, text)
+        # Of the named ones `x = top` and the endless loop are noticed, `x >= top` is not, `next` is not seen.
+        code, text, report = mutate(folder, "--rooms", "num", "--count", "0")
+        row = report["rooms"]["named"]
+        check_eq((code, row["killed"], row["survived"], row["seen"], row["portable"]), (0, 2, 2, 3, 2), text)
+        check_eq(report["portable_survivors"], [], text)
+
+        # What only the suite sees is told apart; the score of the portable cases alone stays.
+        write(folder, "tests/toy.c", FILES["tests/toy.c"].replace("count(4) == 16", "count(4) == 16 && next(5) == 6"))
+        write(folder, "unseen.tsv", "")
+        code, text, report = mutate(folder, "--resume")
+        row = report["rooms"]["named"]
+        check_eq((code, row["killed"], row["survived"], row["seen"], row["portable"]), (0, 3, 1, 4, 2), text)
+        check_eq([(s["function"], s["killer"]) for s in report["portable_survivors"]], [("next", "toy")], text)
+        check_eq(row["portable_score"], 50, text)
+
+        # A portable case notices what no suite does, and counts.
+        write(folder, "tests/toy.c", "int main(void)\n{\n    return 0;\n}\n")
+        code, text, report = mutate(folder, "--rooms", "num", "--count", "0")
+        row = report["rooms"]["named"]
+        check_eq((code, row["killed"], row["survived"], row["portable"]), (0, 2, 2, 2), text)
 
 
 @case()

@@ -2,7 +2,8 @@
 
 All changes sit behind switches in one build of a copied tree (FOLDER/tree); the work tree is never touched. One pass
 without a change records which suite reaches which change; then each change runs the suites that reach it,
-shortest first, until one fails. Ends with the score of each room in FOLDER/report.txt and report.json.
+shortest first, until one fails, and so with the portable cases of conformance/ by themselves. Ends with both scores of
+each room in FOLDER/report.txt and report.json.
 """
 import argparse
 import json
@@ -33,6 +34,8 @@ def arguments():
                    help="seconds that a suite gets besides eight times what it took; a hang is noticed (default 10)")
     p.add_argument("--named", default=os.path.join(HERE, "named.tsv"), help="table of changes that are always made")
     p.add_argument("--judged", default=os.path.join(HERE, "judged.tsv"), help="table of survivors that somebody has judged")
+    p.add_argument("--unseen", default=os.path.join(HERE, "unseen.tsv"),
+                   help="table of code that no program of a machine can see: conformance/ need not notice its changes")
     p.add_argument("-j", "--jobs", type=int, default=2)
     p.add_argument("--resume", action="store_true",
                    help="go on: what was killed stays so; survivors meet only tests that are new or changed")
@@ -134,7 +137,7 @@ def main():
     source, folder = os.path.abspath(options.source), os.path.abspath(options.folder)
     copy, plan_path, reach_path, results_path = (os.path.join(folder, n) for n in
                                                  ("tree", "plan.json", "reach.json", "results.json"))
-    judged = report.read_judged(options.judged)
+    judged, unseen = report.read_judged(options.judged), report.read_unseen(options.unseen)
     settings = {"count": options.count, "seed": options.seed, "rooms": options.rooms}
     os.makedirs(copy, exist_ok=True)
     results, reach = {}, {}
@@ -145,7 +148,7 @@ def main():
         old = tree.first_difference(source, os.path.join(folder, "source"), [n for n in names if n.startswith("src/")])
         if old:
             raise SystemExit(f"{old} has changed since these changes were drawn; start anew, without --resume")
-        tree.copy_files(source, copy, [n for n in names if n.startswith("tests/")])
+        tree.copy_files(source, copy, [n for n in names if n.startswith(("tests/", "conformance/"))])
     else:
         plan = draw(source, options)
         names = tree.source_files(source)
@@ -159,8 +162,11 @@ def main():
     living = [k for k, c in plan.items() if not c.get("dropped")]
     print(f"{len(living)} changes in one build, {len(plan) - len(living)} did not compile", flush=True)
 
-    there = {name: s for name, s in suites.all_suites(os.path.join(copy, "build")).items()
-             if re.search(options.suites, name)}
+    with open(os.path.join(folder, "conformance.log"), "w") as log:
+        portable = suites.portable_suites(copy, os.path.join(copy, "build"), log)
+    usual = suites.all_suites(os.path.join(copy, "build"))
+    usual, portable = ({name: s for name, s in each.items() if re.search(options.suites, name)} for each in (usual, portable))
+    there = {**usual, **portable}
     with ThreadPoolExecutor(options.jobs) as pool:
         new = [s for s in there.values() if not suites.is_recorded(s, reach.get(s.name), options.longest)]
         waiting = {pool.submit(suites.record_reach, s, options.longest): s.name for s in new}
@@ -170,20 +176,21 @@ def main():
         reach_here = {name: {**r, "passed": r["passed"] and r["seconds"] <= options.longest}
                       for name, r in reach.items() if name in there}
         print(f"{len(new)} suites recorded, {sum(r['passed'] for r in reach_here.values())} judge", flush=True)
-        order = [k for k in living if report.outcome_of(plan[k], results.get(k), judged) in ("open", "survived")
-                 and (not options.resume or not options.rooms or plan[k]["room"] in options.rooms.split(","))]
-        random.Random(options.seed).shuffle(order)  # stopped early, it has still seen all rooms
-        order.sort(key=lambda k: (plan[k]["kind"] != "named", k in results))
-        waiting = {pool.submit(suites.judge, int(k), there, reach_here, results.get(k, {}).get("passed", {}),
-                               options.limit): k for k in order}
-        for n, done in enumerate(as_completed(waiting), 1):
-            k = waiting[done]
-            killer, passed = done.result()
-            results[k] = {"killer": killer, "passed": passed}
-            save(results_path, results)
-            c = plan[k]
-            print(f"[{n}/{len(order)}] {c['file']}:{c['line']}: {c['kind']}: {killer or 'SURVIVED'}", flush=True)
-    print(report.write(folder, settings, plan, results, reach_here, judged), end="")
+        for key, judges in (("killer", usual), ("portable", portable)):
+            order = [k for k in living if report.is_open(plan[k], results.get(k), key, judged, unseen)
+                     and (not options.resume or not options.rooms or plan[k]["room"] in options.rooms.split(","))]
+            random.Random(options.seed).shuffle(order)  # stopped early, it has still seen all rooms
+            order.sort(key=lambda k: (plan[k]["kind"] != "named", key in results.get(k, {})))
+            waiting = {pool.submit(suites.judge, int(k), judges, reach_here, results.get(k, {}).get("passed", {}),
+                                   options.limit): k for k in order if judges}
+            for n, done in enumerate(as_completed(waiting), 1):
+                k = waiting[done]
+                killer, passed = done.result()
+                results.setdefault(k, {}).update({key: killer, "passed": passed})
+                save(results_path, results)
+                c = plan[k]
+                print(f"[{n}/{len(order)}] {c['file']}:{c['line']}: {c['kind']}: {killer or 'SURVIVED'}", flush=True)
+    print(report.write(folder, settings, plan, results, reach_here, judged, unseen), end="")
 
 
 if __name__ == "__main__":

@@ -17,11 +17,10 @@ MEMORY = 40 << 30  # of addresses: a changed loop may ask for all there is
 
 
 class Suite:
-    def __init__(self, test, build):
-        self.name, self.command, self.env = test["name"], test["cmd"], test["env"]
-        self.folder = test["workdir"] or build
+    def __init__(self, name, command, env, folder, files=()):
+        self.name, self.command, self.env, self.folder = name, command, env, folder
         # What a suite is made of: its program or script, and the files that it is given.
-        self.parts = [part for part in self.command if os.path.isfile(part) and not part.endswith("/python3")]
+        self.parts = files or [part for part in command if os.path.isfile(part) and not part.endswith("/python3")]
 
     def stamp(self):
         """Changes when the suite does: earlier answers of another stamp do not count."""
@@ -64,7 +63,27 @@ def set_limits():
 def all_suites(build):
     tests = json.loads(subprocess.run(["meson", "introspect", "--tests", build], check=True, text=True,
                                       stdout=subprocess.PIPE).stdout)
-    return {test["name"]: Suite(test, build) for test in tests}
+    return {test["name"]: Suite(test["name"], test["cmd"], test["env"], test["workdir"] or build) for test in tests}
+
+
+def portable_suites(source, build, log):
+    """The cases of conformance/, written anew and run on the changed program, as a suite for each of their folders."""
+    script = os.path.join(source, "tools/conformance.sh")
+    if not os.path.exists(script):
+        return {}
+    subprocess.run([script, build], check=True, stdout=log, stderr=log, preexec_fn=set_limits)
+    folder = os.path.join(build, "conformance")
+    with open(os.path.join(folder, "suite.json")) as f:
+        cases = json.load(f)["cases"]
+    files = {}
+    for case in cases:
+        path = os.path.join(folder, case["file"])
+        inside = [os.path.join(path, name) for name in sorted(os.listdir(path))] if os.path.isdir(path) else [path]
+        files.setdefault(os.path.dirname(case["name"]), []).extend(
+            [os.path.join(folder, case["signature"])] + [name for name in inside if os.path.isfile(name)])
+    return {f"conformance/{part}": Suite(f"conformance/{part}", [os.path.join(build, "facet"), "conform", "--suite", folder,
+                                                                 "--case", part + "/", "--threads", "1"], {}, build, each)
+            for part, each in files.items()}
 
 
 def record_reach(suite, longest):
@@ -85,7 +104,7 @@ def is_recorded(suite, record, longest):
 def judge(k, suites, reach, known, limit):
     """The suite that notices change k (None: none does) and the stamps of those that did not."""
     passed = dict(known)
-    able = [name for name, r in reach.items() if r["passed"] and k in r["reached"]]
+    able = [name for name in suites if reach[name]["passed"] and k in reach[name]["reached"]]
     for name in sorted(able, key=lambda each: reach[each]["seconds"]):
         if passed.get(name) == reach[name]["stamp"]:
             continue
