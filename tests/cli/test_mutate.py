@@ -144,11 +144,26 @@ def a_toy_from_the_first_run_to_the_last():
 
         # In the same folder with other code: refused, or from the start, without what is no longer there.
         write(folder, "build-mutate/tree/src/base/gone.h", "#error gone\n")
-        write(folder, "src/num/toy.c", FILES["src/num/toy.c"] + "\n")
+        # The first that is drawn of it does not compile, an int for a pointer; others take its place.
+        write(folder, "src/num/toy.c", """int at(const int *list, int n);
+int pick(const int *list, int n);
+
+int at(const int *list, int n)
+{
+    return list[n];
+}
+
+int pick(const int *list, int n)
+{
+    return at(list, n);
+}
+
+""" + FILES["src/num/toy.c"])
         code, text, report = mutate(folder, "--resume")
         check(code != 0 and "src/num/toy.c has changed since" in text, f"{code}: {text}")
         code, text, report = mutate(folder, "--rooms", "num", "--count", "2")
         check_eq((code, sum(report["rooms"]["num"][o] for o in ("killed", "survived"))), (0, 2), text)
+        check("2 changes did not compile" in text, text)
         check(not os.path.exists(os.path.join(folder, "build-mutate/tree/src/base/gone.h")), "a file that is gone")
 
 

@@ -25,7 +25,7 @@ ROOMS = {"num": ["num"], "rt": ["rt"], "gfx": ["gfx"], "raster": ["raster"], "xp
 
 def arguments():
     p = argparse.ArgumentParser(prog="mutate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--count", type=int, default=300, help="how many changes to draw (default 300)")
+    p.add_argument("--count", type=int, default=300, help="how many changes to draw that compile (default 300)")
     p.add_argument("--seed", type=int, default=1, help="which ones (default 1)")
     p.add_argument("--rooms", help=f"rooms to draw from, or with --resume to go on with: {', '.join(ROOMS)} (default all), named")
     p.add_argument("--suites", default="", help="only suites whose name matches this pattern judge")
@@ -59,53 +59,55 @@ def files_of(source, rooms):
     return found
 
 
-def as_record(room, file, text, c):
-    return {"room": room, "file": file, **c._asdict(), "from_line": text.count("\n", 0, c.first) + 1}
+class Draw:
+    """The plan, {k: change}: the named ones first, then of each room as many as asked for, and as many of each kind within it."""
 
-
-def free(taken, file, c):
-    return all(c.last <= a or b <= c.first for a, b in taken.get(file, []))
-
-
-def draw(source, options):
-    """The plan: {k: change}. The named ones first, then as many of each room, and of each kind within it, as there are."""
-    texts, plan, taken = {}, {}, {}
-
-    def text_of(file):
-        if file not in texts:
-            with open(os.path.join(source, file)) as f:
-                texts[file] = f.read()
-        return texts[file]
-
-    def add(room, file, c):
-        taken.setdefault(file, []).append((c.first, c.last))
-        plan[str(len(plan) + 1)] = as_record(room, file, text_of(file), c)
-
-    for n, (file, function, old, new) in report.read_rows(options.named, 4):
-        c = os.path.exists(os.path.join(source, file)) and changes.named_change(file, text_of(file), function, old, new)
-        if not c:
-            print(f"{options.named}:{n}: {function} in {file} does not hold this code once: {old}", file=sys.stderr)
-        elif free(taken, file, c):
-            add("named", file, c)
-    rooms = options.rooms.split(",") if options.rooms else list(ROOMS)
-    for at, (room, files) in enumerate(files_of(source, rooms).items()):
-        rng = random.Random(f"{options.seed} {room}")
-        kinds = {}
-        for file in files:
-            for c in changes.changes_of(file, text_of(file)):
-                kinds.setdefault(c.kind, []).append((file, c))
-        for each in kinds.values():
-            rng.shuffle(each)
-        want = options.count * (at + 1) // len(rooms) - options.count * at // len(rooms)
-        while want and any(kinds.values()):
+    def __init__(self, source, options):
+        self.source, self.texts, self.plan, self.taken = source, {}, {}, {}
+        for n, (file, function, old, new) in report.read_rows(options.named, 4):
+            c = os.path.exists(os.path.join(source, file)) and changes.named_change(file, self.text_of(file), function, old, new)
+            if not c:
+                print(f"{options.named}:{n}: {function} in {file} does not hold this code once: {old}", file=sys.stderr)
+            elif self.is_free(file, c):
+                self.add("named", file, c)
+        rooms = options.rooms.split(",") if options.rooms else list(ROOMS)
+        self.wanted, self.kinds = {}, {}
+        for at, (room, files) in enumerate(files_of(source, rooms).items()):
+            self.wanted[room] = options.count * (at + 1) // len(rooms) - options.count * at // len(rooms)
+            rng, kinds = random.Random(f"{options.seed} {room}"), {}
+            for file in files:
+                for c in changes.changes_of(file, self.text_of(file)):
+                    kinds.setdefault(c.kind, []).append((file, c))
             for each in kinds.values():
-                while want and each:
-                    file, c = each.pop()
-                    if free(taken, file, c):
-                        add(room, file, c)
-                        want -= 1
-                        break
-    return plan
+                rng.shuffle(each)
+            self.kinds[room] = kinds
+
+    def text_of(self, file):
+        if file not in self.texts:
+            with open(os.path.join(self.source, file)) as f:
+                self.texts[file] = f.read()
+        return self.texts[file]
+
+    def is_free(self, file, c):
+        return all(c.last <= a or b <= c.first for a, b in self.taken.get(file, []))
+
+    def add(self, room, file, c):
+        self.taken.setdefault(file, []).append((c.first, c.last))
+        self.plan[str(len(self.plan) + 1)] = {"room": room, "file": file, **c._asdict(),
+                                              "from_line": self.text_of(file).count("\n", 0, c.first) + 1}
+
+    def fill(self):
+        """Draws until each room has as many that were not dropped as it should, or nothing is left."""
+        for room, kinds in self.kinds.items():
+            want = self.wanted[room] - sum(c["room"] == room and not c.get("dropped") for c in self.plan.values())
+            while want > 0 and any(kinds.values()):
+                for each in kinds.values():
+                    while want and each:
+                        file, c = each.pop()
+                        if self.is_free(file, c):
+                            self.add(room, file, c)
+                            want -= 1
+                            break
 
 
 def save(path, value):
@@ -122,14 +124,12 @@ def load(path):
 
 
 def build(source, copy, plan, jobs, log):
-    """Builds, and drops what does not compile, until it does."""
-    while True:
-        tree.write_mutants(source, copy, plan)
-        done, refused = tree.compile_tree(copy, os.path.join(copy, "build"), jobs, log)
-        if done:
-            return
-        if not tree.drop_refused(plan, refused):
-            raise SystemExit(f"the tree does not build, and no change is to blame: {log.name}")
+    """Builds; False when changes that do not compile were dropped instead."""
+    tree.write_mutants(source, copy, plan)
+    done, refused = tree.compile_tree(copy, os.path.join(copy, "build"), jobs, log)
+    if not done and not tree.drop_refused(plan, refused):
+        raise SystemExit(f"the tree does not build, and no change is to blame: {log.name}")
+    return done
 
 
 def main():
@@ -140,7 +140,7 @@ def main():
     judged, unseen = report.read_judged(options.judged), report.read_unseen(options.unseen)
     settings = {"count": options.count, "seed": options.seed, "rooms": options.rooms}
     os.makedirs(copy, exist_ok=True)
-    results, reach = {}, {}
+    results, reach, drawn = {}, {}, None
     if options.resume and os.path.exists(plan_path):
         plan, results, reach = load(plan_path), load(results_path), load(reach_path)
         settings, plan = plan["settings"], plan["changes"]
@@ -150,14 +150,17 @@ def main():
             raise SystemExit(f"{old} has changed since these changes were drawn; start anew, without --resume")
         tree.copy_files(source, copy, [n for n in names if n.startswith(("tests/", "conformance/"))])
     else:
-        plan = draw(source, options)
-        names = tree.source_files(source)
+        drawn = Draw(source, options)
+        drawn.fill()
+        plan, names = drawn.plan, tree.source_files(source)
         tree.copy_files(source, os.path.join(folder, "source"), [n for n in names if n.startswith("src/")])
         changed = {c["file"] for c in plan.values()} | {"src/base/meson.build"}
         tree.copy_files(source, copy, [n for n in names if n not in changed])
     tree.remove_others(copy, names)
     with open(os.path.join(folder, "build.log"), "w") as log:  # from the copy: the tree may change meanwhile
-        build(os.path.join(folder, "source"), copy, plan, options.jobs, log)
+        while not build(os.path.join(folder, "source"), copy, plan, options.jobs, log):
+            if drawn:
+                drawn.fill()  # others in place of those that were dropped
     save(plan_path, {"settings": settings, "changes": plan})
     living = [k for k, c in plan.items() if not c.get("dropped")]
     print(f"{len(living)} changes in one build, {len(plan) - len(living)} did not compile", flush=True)
