@@ -168,6 +168,20 @@ int pick(const int *list, int n)
 
 
 @case()
+def lines_keep_their_numbers():
+    """A compiler's message leads to the change on its line, also behind a change of several lines."""
+    sys.path.insert(0, TOOL)
+    import changes  # pylint: disable=import-outside-toplevel,import-error
+    import tree  # pylint: disable=import-outside-toplevel,import-error
+    text = "int both(int a,\n         int b)\n{\n    if (a == 0 &&\n        b == 0) {\n        a =\n            b;\n    }\n    return a;\n}\n"
+    found = list(changes.changes_of("src/both.c", text))
+    check(any("\n" in c.new for c in found), str(found))
+    for c in found:
+        with_switch = tree.apply(text, [(1, c._asdict())])
+        check_eq(with_switch.count("\n"), text.count("\n") + 2, with_switch)  # and two in front, with #line
+
+
+@case()
 def portable_cases_have_a_score_of_their_own():
     with tempfile.TemporaryDirectory() as folder:
         for name, text in {**FILES, **PORTABLE}.items():

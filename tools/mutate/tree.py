@@ -92,14 +92,15 @@ def first_difference(source, other, names):
 def apply(text, changes):
     """The text with all (k, change) behind their switches; ranges must not overlap."""
     for k, c in sorted(changes, key=lambda each: -each[1]["first"]):
+        new = c["new"].replace("\n", " ")  # the compiler's line numbers stay those of the source
         if c["form"] == "drop":
             both = f"if (!FACET_MUT({k})) {c['old']}"
         elif c["form"] == "either":
-            both = f"if (FACET_MUT({k})) {c['new']} else {c['old']}"
-        elif c["kind"] == "condition" and c["new"].startswith("!("):
+            both = f"if (FACET_MUT({k})) {new} else {c['old']}"
+        elif c["kind"] == "condition" and new.startswith("!("):
             both = f"(({c['old']}) ? !FACET_MUT({k}) : FACET_MUT({k}))"
         else:
-            both = f"(FACET_MUT({k}) ? ({c['new']}) : ({c['old']}))"
+            both = f"(FACET_MUT({k}) ? ({new}) : ({c['old']}))"
         text = text[:c["first"]] + both + text[c["last"]:]
     return '#include "base/mutant.h"\n#line 1\n' + text
 
