@@ -2,13 +2,14 @@
 #include "command/output.h"
 #include "command/stop.h"
 
-#include "base/pool.h"
 #include "base/side_file.h"
-#include "conform/report.h"
+#include "report/conform.h"
+#include "session/share.h"
 #include "json/json.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static int tell_rows(const struct cli_args *args, const struct conform_suite *suite)
 {
@@ -31,33 +32,6 @@ static int tell_rows(const struct cli_args *args, const struct conform_suite *su
     return code;
 }
 
-static int tell(const struct cli_args *args, const struct conform_run *run)
-{
-    struct facet_error err = {0};
-    int code = CLI_OK;
-
-    if (conform_write(run, cli_value(args, "junit"), cli_value(args, "html"), &err) != FACET_OK) {
-        return cli_bad_error(args, &err);
-    }
-    if (args->json) {
-        code = cli_print_json(args, conform_json(run));
-    } else {
-        conform_print(stdout, run, cli_given(args, "all"));
-    }
-    return code == CLI_OK && !conform_good(run) ? CLI_NO : code;
-}
-
-static bool files_are_fine(const struct cli_args *args)
-{
-    const char *junit = cli_value(args, "junit"), *html = cli_value(args, "html");
-    const char *resume = cli_value(args, "resume");
-
-    return cli_can_write(args, junit) && cli_can_write(args, html) &&
-           !cli_would_replace(args, junit, html, "the page of --html") &&
-           !cli_would_replace(args, junit, resume, "the file of --resume") &&
-           !cli_would_replace(args, html, resume, "the file of --resume");
-}
-
 /* What counting rows does not need, and what nothing else does. */
 static bool options_fit(const struct cli_args *args)
 {
@@ -67,10 +41,12 @@ static bool options_fit(const struct cli_args *args)
                                           "all",
                                           "timeout",
                                           "threads",
+                                          "part",
                                           "resume",
                                           "signatures",
                                           "junit",
                                           "html",
+                                          "output",
                                           NULL};
     static const char *const of_rows[] = {"missing", NULL}, *const of_others[] = {"timeout", NULL};
 
@@ -81,18 +57,76 @@ static bool options_fit(const struct cli_args *args)
                       !cli_useless(args, of_others, "needs --against"));
 }
 
+/* What the chosen cases come to: here, as a part, or with other processes. */
+static enum facet_status run_chosen(const struct cli_args *args,
+                                    struct conform_how *how,
+                                    struct session_share *share,
+                                    struct conform_run *run,
+                                    struct facet_error *err)
+{
+    static const char *const aside[] = {"suite", "signatures", "junit", "html", "all", NULL};
+    struct facet_progress progress;
+    json_t *inputs, *frame;
+    enum facet_status status = FACET_OK;
+
+    how->share = session_share_work(share);
+    how->progress = &progress;
+    if (share->wanted) {
+        status = conform_describe(run, how, &inputs, &frame, err);
+        if (status == FACET_OK) {
+            session_share_describe(share, args, aside, inputs, frame);
+        }
+    }
+    if (status == FACET_OK && how->keep != NULL) {
+        status = facet_folder_make(how->keep, err);
+    }
+    if (status == FACET_OK) {
+        facet_progress_start(
+            &progress,
+            &(struct facet_progress_config){.label = "running",
+                                            .unit = "cases",
+                                            .total = facet_share_items(how->share, run->count, 1),
+                                            .fd = STDERR_FILENO,
+                                            .quiet = session_share_quiet(share, args)});
+        status = conform_run_chosen(run, how, err);
+        facet_progress_finish(&progress);
+    }
+    return status;
+}
+
+static int run_suite(const struct cli_args *args,
+                     const struct conform_suite *suite,
+                     struct conform_how *how,
+                     struct session_share *share)
+{
+    struct conform_run run = {0};
+    struct facet_error err = {0};
+    enum facet_status status = conform_choose(suite, &how->choice, &run, &err);
+    int code;
+
+    status = status == FACET_OK ? run_chosen(args, how, share, &run, &err) : status;
+    if (status != FACET_OK) {
+        code = cli_bad_error(args, &err);
+    } else if (!session_share_ends(share, args, &code)) {
+        code = report_conform(args, &run);
+    }
+    facet_share_close(&share->share);
+    conform_run_free(&run);
+    return code;
+}
+
 static int run_conform(const struct cli_args *args)
 {
+    static const char *const of_result[] = {"junit", "html", "all", NULL};
     struct conform_how how = {
         .choice = {cli_value(args, "area"), cli_value(args, "row"), cli_value(args, "case")},
         .against = cli_value(args, "against"),
         .seconds = 60,
         .stop = cli_stop_wanted,
-        .resume = cli_value(args, "resume"),
         .keep = cli_value(args, "signatures")};
-    const char *folder = cli_value(args, "suite");
+    const char *folder = cli_value(args, "suite"), *resume = cli_value(args, "resume");
     struct conform_suite suite = {0};
-    struct conform_run run = {0};
+    struct session_share share;
     struct facet_error err = {0};
     uint64_t threads = 0;
     struct cli_stop watch;
@@ -101,7 +135,11 @@ static int run_conform(const struct cli_args *args)
 
     conform_suite_folder(beside, sizeof beside);
     if (!options_fit(args) || !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
-        !cli_real(args, "timeout", 1e-3, CLI_MOST_SECONDS, &how.seconds) || !files_are_fine(args)) {
+        !cli_real(args, "timeout", 1e-3, CLI_MOST_SECONDS, &how.seconds) ||
+        !session_share_read(args, &share) || !session_share_fits(&share, args, of_result) ||
+        !report_conform_files(args) ||
+        cli_would_replace(args, cli_value(args, "junit"), resume, "the file of --resume") ||
+        cli_would_replace(args, cli_value(args, "html"), resume, "the file of --resume")) {
         return CLI_BAD;
     }
     how.threads = (unsigned)threads;
@@ -112,17 +150,13 @@ static int run_conform(const struct cli_args *args)
         code = cli_bad_error(args, &err);
     } else if (cli_given(args, "rows")) {
         code = tell_rows(args, &suite);
-    } else if ((how.keep != NULL && facet_folder_make(how.keep, &err) != FACET_OK) ||
-               conform_run_suite(&suite, &how, &run, &err) != FACET_OK) {
-        code = cli_bad_error(args, &err);
     } else {
-        code = tell(args, &run);
+        code = run_suite(args, &suite, &how, &share);
     }
     if (how.against != NULL) {
         cli_stop_end(&watch);
         code = cli_stop_signal() != 0 ? cli_stop_code() : code;
     }
-    conform_run_free(&run);
     conform_suite_free(&suite);
     return code;
 }
@@ -136,12 +170,13 @@ static const struct cli_option options[] = {
     {"all", 0, NULL, "list the cases that passed or were not run, too"},
     {"timeout", 't', "SECONDS", "for each case of --against (default 60)"},
     {"threads", 0, "N", "cases at once (default 0: all processors)"},
-    {"resume", 0, "FILE", "remember what is done there, and go on from it"},
+    {"output", 'o', "FILE", "write text or JSON there instead of printing it"},
     {"signatures", 0, "DIR", "write what was answered, as DIR/CASE.signature"},
     {"junit", 0, "FILE", "write the results as JUnit XML"},
     {"html", 0, "FILE", "write a page: areas, rows, their texts, cases and verdicts"},
     {"rows", 'R', NULL, "run nothing; count the rows that have a case, or a reason for none"},
     {"missing", 'm', NULL, "with --rows: list the rows that have neither"},
+    SESSION_SHARE_OPTIONS("-o"),
     {NULL, 0, NULL, NULL},
 };
 
@@ -151,7 +186,8 @@ const struct cli_command cli_cmd_conform = {
     .usage =
         "facet conform [--suite DIR] [--against COMMAND] [--area AREA] [--row ID] [--case TEXT]\n"
         "              [--all] [--timeout SECONDS] [--threads N] [--resume FILE]\n"
-        "              [--signatures DIR] [--junit FILE] [--html FILE] [--json]\n"
+        "              [--signatures DIR] [--junit FILE] [--html FILE] [-o FILE] [--json]\n"
+        "facet conform --part K/N -o FILE [--suite DIR] [--against COMMAND]...\n"
         "facet conform --rows [--suite DIR] [--area AREA] [--missing] [--json]",
     .details =
         "The suite (`make conformance`; docs/conformance.md) holds programs, case folders and "

@@ -68,7 +68,6 @@ json_t *conform_json(const struct conform_run *run)
 
         (void)json_object_set_new(root, keys[v], json_integer((json_int_t)run->verdicts[v]));
     }
-    (void)json_object_set_new(root, "resumed", json_integer((json_int_t)run->resumed));
     for (size_t i = 0; i < run->count; i++) {
         const struct conform_case *c = &run->suite->cases[run->chosen[i]];
         const struct conform_result *r = &run->results[i];

@@ -1,200 +1,79 @@
 /* See run.h. */
 #include "conform/run.h"
 
-#include "base/file.h"
 #include "base/pool.h"
 #include "base/strbuf.h"
 #include "conform/internal.h"
 #include "isa/isa.h"
 #include "json/json.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { RESUME_LIMIT = 256 << 20, UNDONE = CONFORM_VERDICTS };
+enum { UNDONE = CONFORM_VERDICTS };
 
-/* ---- the file that remembers ---- */
-
-static bool find_case(const struct conform_run *run, const char *name, size_t *at)
-{
-    size_t lo = 0, hi = run->count;
-
-    while (lo < hi) {
-        size_t middle = lo + (hi - lo) / 2;
-        int order = strcmp(run->suite->cases[run->chosen[middle]].name, name);
-
-        if (order == 0) {
-            *at = middle;
-            return true;
-        }
-        if (order < 0) {
-            lo = middle + 1;
-        } else {
-            hi = middle;
-        }
-    }
-    return false;
-}
-
-static void take_line(struct conform_run *run, const json_t *line)
-{
-    const char *name = json_string_value(json_object_get(line, "case"));
-    const char *verdict = json_string_value(json_object_get(line, "verdict"));
-    const char *text = json_string_value(json_object_get(line, "text"));
-    size_t at;
-
-    if (name == NULL || verdict == NULL || !find_case(run, name, &at)) {
-        return;
-    }
-    for (unsigned v = 0; v < CONFORM_VERDICTS; v++) {
-        if (strcmp(verdict, conform_verdict_name[v]) == 0) {
-            run->resumed += (unsigned)run->results[at].verdict == UNDONE;
-            conform_say(&run->results[at], (enum conform_verdict)v, "%s", text != NULL ? text : "");
-        }
-    }
-}
-
-static json_t *head(const struct conform_run *run)
-{
-    return json_pack("{s:o, s:o}",
-                     "suite",
-                     facet_json_hex(run->suite->hash),
-                     "against",
-                     facet_json_name(run->against != NULL ? run->against : ""));
-}
-
-/* Reads what is there; a last line that was cut short does not count. *size: of the others. */
-static enum facet_status
-read_resume(struct conform_run *run, const char *path, size_t *size, struct facet_error *err)
-{
-    struct facet_bytes bytes = {0};
-    enum facet_status status = facet_file_read(path, RESUME_LIMIT, &bytes, err);
-    json_t *first = head(run);
-    char *line = (char *)bytes.data, *end;
-
-    for (uint64_t n = 1; status == FACET_OK && (end = strchr(line, '\n')) != NULL; n++) {
-        json_t *object = NULL;
-
-        status = facet_json_parse(path, line, (size_t)(end - line), &object, err);
-        if (status == FACET_OK && n == 1 && !json_equal(object, first)) {
-            status = facet_fail(
-                err, FACET_ERR_INPUT, 1, "%s: is of another suite or another --against", path);
-        } else if (status == FACET_OK) {
-            take_line(run, object);
-        }
-        json_decref(object);
-        line = end + 1;
-        *size = (size_t)(line - (char *)bytes.data);
-    }
-    if (status == FACET_OK && *size == 0 && bytes.size != 0) {
-        status = facet_fail(err, FACET_ERR_INPUT, 1, "%s: is no file of --resume", path);
-    }
-    json_decref(first);
-    free(bytes.data);
-    return status;
-}
-
-static bool add_line(int fd, json_t *object)
-{
-    char *text = NULL;
-    size_t size = 0;
-    bool good = facet_json_compact(object, &text, &size, NULL) == FACET_OK;
-
-    json_decref(object);
-    if (good) {
-        text[size] = '\n'; /* in place of the NUL: one write, so that no line is torn */
-        good = write(fd, text, size + 1) == (ssize_t)(size + 1);
-    }
-    free(text);
-    return good;
-}
-
-static enum facet_status
-open_resume(struct conform_run *run, const char *path, int *fd, struct facet_error *err)
-{
-    size_t size = 0;
-    enum facet_status status =
-        access(path, F_OK) == 0 ? read_resume(run, path, &size, err) : FACET_OK;
-
-    if (status != FACET_OK) {
-        return status;
-    }
-    *fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (*fd < 0 || ftruncate(*fd, (off_t)size) != 0 || (size == 0 && !add_line(*fd, head(run)))) {
-        return facet_fail(err, FACET_ERR_IO, 0, "%s: %s", path, strerror(errno));
-    }
-    return FACET_OK;
-}
-
-/* ---- the run ---- */
+/* ---- a case as a unit ---- */
 
 struct work {
     struct conform_run *run;
     struct conform_target *target;
     const char *keep;
-    int resume; /* -1: none */
-    pthread_mutex_t lock;
-    enum facet_status status; /* the first failure of the host */
-    struct facet_error *err;
 };
 
-static void finish(struct work *w, size_t at, enum facet_status status, struct facet_error *err)
-{
-    struct conform_run *run = w->run;
-    const struct conform_result *result = &run->results[at];
-
-    (void)pthread_mutex_lock(&w->lock);
-    if (status == FACET_OK && w->resume >= 0 &&
-        !add_line(w->resume,
-                  json_pack("{s:s, s:s, s:o}",
-                            "case",
-                            run->suite->cases[run->chosen[at]].name,
-                            "verdict",
-                            conform_verdict_name[result->verdict],
-                            "text",
-                            facet_json_name(result->text)))) {
-        status = facet_fail(err, FACET_ERR_IO, 0, "the file of --resume: %s", strerror(errno));
-    }
-    if (status != FACET_OK && w->status == FACET_OK) {
-        w->status = status;
-        if (w->err != NULL) {
-            *w->err = *err;
-        }
-    }
-    (void)pthread_mutex_unlock(&w->lock);
-}
-
-static bool failed(struct work *w)
-{
-    bool bad;
-
-    (void)pthread_mutex_lock(&w->lock);
-    bad = w->status != FACET_OK;
-    (void)pthread_mutex_unlock(&w->lock);
-    return bad;
-}
-
-static void run_chunk(void *context, size_t begin, size_t end)
+static enum facet_status
+run_case(void *context, uint64_t begin, uint64_t end, facet_pool *pool, struct facet_error *err)
 {
     struct work *w = context;
 
-    for (size_t i = begin; i < end; i++) {
-        struct conform_result *result = &w->run->results[i];
-        struct facet_error err = {0};
-
-        if ((unsigned)result->verdict == UNDONE && !failed(w)) {
-            enum facet_status status = conform_target_run(
-                w->target, &w->run->suite->cases[w->run->chosen[i]], w->keep, result, &err);
-
-            finish(w, i, status, &err);
-        }
-    }
+    (void)end;
+    (void)pool;
+    return conform_target_run(w->target,
+                              &w->run->suite->cases[w->run->chosen[begin]],
+                              w->keep,
+                              &w->run->results[begin],
+                              err);
 }
+
+static void pack_case(void *context, uint64_t begin, uint64_t end, struct facet_strbuf *out)
+{
+    const struct work *w = context;
+    const struct conform_result *result = &w->run->results[begin];
+
+    (void)end;
+    facet_strbuf_putc(out, (char)result->verdict);
+    facet_strbuf_puts(out, result->text);
+}
+
+static enum facet_status unpack_case(void *context,
+                                     uint64_t begin,
+                                     uint64_t end,
+                                     const uint8_t *bytes,
+                                     size_t size,
+                                     struct facet_error *err)
+{
+    const struct work *w = context;
+    struct conform_result *result = &w->run->results[begin];
+
+    (void)end;
+    if (size == 0 || size > sizeof result->text || bytes[0] >= CONFORM_VERDICTS) {
+        return facet_fail(err, FACET_ERR_INPUT, 0, "case %zu has no verdict", (size_t)begin);
+    }
+    conform_say(
+        result, (enum conform_verdict)bytes[0], "%.*s", (int)size - 1, (const char *)bytes + 1);
+    return FACET_OK;
+}
+
+static struct facet_units units_of(struct work *w)
+{
+    return (struct facet_units){.items = w->run->count,
+                                .grain = 1,
+                                .context = w,
+                                .compute = run_case,
+                                .pack = pack_case,
+                                .unpack = unpack_case};
+}
+
+/* ---- the run ---- */
 
 static bool chosen(const struct conform_case *c, const struct conform_choice *choice)
 {
@@ -202,11 +81,12 @@ static bool chosen(const struct conform_case *c, const struct conform_choice *ch
            (choice->name == NULL || strstr(c->name, choice->name) != NULL);
 }
 
-static enum facet_status
-choose(struct conform_run *run, const struct conform_choice *choice, struct facet_error *err)
+enum facet_status conform_choose(const struct conform_suite *suite,
+                                 const struct conform_choice *choice,
+                                 struct conform_run *run,
+                                 struct facet_error *err)
 {
-    const struct conform_suite *suite = run->suite;
-
+    *run = (struct conform_run){.suite = suite};
     run->chosen = calloc(suite->case_count + 1, sizeof *run->chosen);
     run->results = calloc(suite->case_count + 1, sizeof *run->results);
     if (run->chosen == NULL || run->results == NULL) {
@@ -223,37 +103,84 @@ choose(struct conform_run *run, const struct conform_choice *choice, struct face
                : facet_fail(err, FACET_ERR_USAGE, 0, "%s: no case is as asked for", suite->folder);
 }
 
-enum facet_status conform_run_suite(const struct conform_suite *suite,
-                                    const struct conform_how *how,
-                                    struct conform_run *run,
-                                    struct facet_error *err)
+static void count_verdicts(struct conform_run *run)
 {
-    struct work w = {.run = run, .keep = how->keep, .resume = -1, .err = err};
-    facet_pool *pool = NULL;
-    enum facet_status status;
-
-    *run = (struct conform_run){.suite = suite, .against = how->against};
-    status = choose(run, &how->choice, err);
-    status = status == FACET_OK
-                 ? conform_target_open(how->against, how->seconds, how->stop, &w.target, err)
-                 : status;
-    if (status == FACET_OK && how->resume != NULL) {
-        status = open_resume(run, how->resume, &w.resume, err);
+    for (size_t i = 0; i < run->count; i++) {
+        run->verdicts[run->results[i].verdict]++;
     }
+}
+
+enum facet_status
+conform_run_chosen(struct conform_run *run, const struct conform_how *how, struct facet_error *err)
+{
+    struct work w = {.run = run, .keep = how->keep};
+    const struct facet_units units = units_of(&w);
+    facet_pool *pool = NULL;
+    enum facet_status status =
+        conform_target_open(how->against, how->seconds, how->stop, &w.target, err);
+
+    run->against = how->against;
     status = status == FACET_OK ? facet_pool_create(how->threads, &pool, err) : status;
     if (status == FACET_OK) {
-        (void)pthread_mutex_init(&w.lock, NULL);
-        facet_pool_for(pool, run->count, 1, run_chunk, &w);
-        (void)pthread_mutex_destroy(&w.lock);
-        status = w.status;
+        status = facet_share_run(how->share, &units, pool, how->progress, err);
     }
-    for (size_t i = 0; i < run->count && status == FACET_OK; i++) {
-        run->verdicts[run->results[i].verdict]++;
+    if (status == FACET_OK && (how->share == NULL || how->share->end == FACET_SHARE_WHOLE)) {
+        count_verdicts(run);
     }
     facet_pool_destroy(pool);
     conform_target_close(w.target);
-    if (w.resume >= 0) {
-        (void)close(w.resume);
+    return status;
+}
+
+/* ---- shared ---- */
+
+enum facet_status conform_describe(const struct conform_run *run,
+                                   const struct conform_how *how,
+                                   json_t **inputs,
+                                   json_t **frame,
+                                   struct facet_error *err)
+{
+    uint64_t hash = run->suite->hash;
+    enum facet_status status = FACET_OK;
+
+    *inputs = *frame = NULL;
+    for (size_t i = 0; status == FACET_OK && i < run->count; i++) {
+        status = conform_case_hash(&run->suite->cases[run->chosen[i]], &hash, err);
+    }
+    if (status == FACET_OK) {
+        *inputs = json_pack("{s:o}", "suite", facet_json_hex(hash));
+        *frame = conform_suite_frame(run->suite);
+        (void)json_object_set_new(
+            *frame,
+            "choice",
+            json_pack("[s?, s?, s?]", how->choice.area, how->choice.row, how->choice.name));
+        (void)json_object_set_new(
+            *frame, "against", how->against != NULL ? facet_json_name(how->against) : json_null());
+    }
+    return status;
+}
+
+enum facet_status conform_join(const struct facet_share_set *set,
+                               struct conform_suite *suite,
+                               struct conform_run *run,
+                               struct facet_error *err)
+{
+    const json_t *frame = json_object_get(facet_share_set_head(set), "frame");
+    const json_t *words = json_object_get(frame, "choice");
+    const struct conform_choice choice = {json_string_value(json_array_get(words, 0)),
+                                          json_string_value(json_array_get(words, 1)),
+                                          json_string_value(json_array_get(words, 2))};
+    struct work w = {.run = run};
+    struct facet_units units;
+    enum facet_status status = conform_suite_from(frame, set->files[0].name, suite, err);
+
+    *run = (struct conform_run){0};
+    status = status == FACET_OK ? conform_choose(suite, &choice, run, err) : status;
+    run->against = json_string_value(json_object_get(frame, "against"));
+    units = units_of(&w);
+    status = status == FACET_OK ? facet_share_set_unpack(set, &units, err) : status;
+    if (status == FACET_OK) {
+        count_verdicts(run);
     }
     return status;
 }

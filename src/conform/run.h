@@ -1,8 +1,10 @@
-/* Running the chosen cases of a suite, on threads, with a file that remembers what is done. */
+/* Running the chosen cases of a suite, on threads and in shared work (share/share.h): a unit is a
+ * case. */
 #ifndef FACET_CONFORM_RUN_H
 #define FACET_CONFORM_RUN_H
 
 #include "conform/target.h"
+#include "share/share.h"
 
 struct conform_choice {
     const char *area, *row, *name; /* each may be NULL: all; name: a part of the case's name */
@@ -16,7 +18,6 @@ struct conform_run {
     struct conform_result *results;
     size_t count;
     size_t verdicts[CONFORM_VERDICTS];
-    size_t resumed; /* taken from the file */
 };
 
 struct conform_how {
@@ -25,15 +26,32 @@ struct conform_how {
     double seconds;     /* per case */
     bool (*stop)(void); /* see target.h */
     unsigned threads;
-    const char *resume; /* a file, or NULL */
-    const char *keep;   /* a folder for what was answered, or NULL */
+    const char *keep; /* a folder for what was answered, or NULL */
+    struct facet_share *share;
+    struct facet_progress *progress; /* of cases */
 };
 
-/* Free *run in any case. */
-enum facet_status conform_run_suite(const struct conform_suite *suite,
-                                    const struct conform_how *how,
-                                    struct conform_run *run,
-                                    struct facet_error *err);
+/* Which cases of the suite are asked for; none is an error. Free *run in any case. */
+enum facet_status conform_choose(const struct conform_suite *suite,
+                                 const struct conform_choice *choice,
+                                 struct conform_run *run,
+                                 struct facet_error *err);
+/* What shared work consists of: hashes of what is read, and what conform_join needs. Both NULL on
+ * failure. */
+enum facet_status conform_describe(const struct conform_run *run,
+                                   const struct conform_how *how,
+                                   json_t **inputs,
+                                   json_t **frame,
+                                   struct facet_error *err);
+/* Runs what was chosen. The results count where the share ends with all of them. */
+enum facet_status
+conform_run_chosen(struct conform_run *run, const struct conform_how *how, struct facet_error *err);
+/* The results of all parts, without running anything; *suite is the one they are of. Free both in
+ * any case, the run first. */
+enum facet_status conform_join(const struct facet_share_set *set,
+                               struct conform_suite *suite,
+                               struct conform_run *run,
+                               struct facet_error *err);
 void conform_run_free(struct conform_run *run);
 
 /* What is known about a requirement row. */

@@ -7,9 +7,12 @@
 #include "isa/isa.h"
 #include "json/reader.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SUITE_LIMIT = 64 << 20, ROWS_LIMIT = 4 << 20, FORMAT = 1 };
@@ -256,6 +259,105 @@ conform_suite_read(const char *folder, struct conform_suite *suite, struct facet
     free(bytes.data);
     free(path);
     return status;
+}
+
+/* ---- away from its folder ---- */
+
+json_t *conform_suite_frame(const struct conform_suite *suite)
+{
+    json_t *reasons = json_object();
+
+    for (size_t i = 0; i < facet_requirement_row_count; i++) {
+        if (suite->reasons[i] != NULL) {
+            (void)json_object_set_new(
+                reasons, facet_requirement_rows[i].id, facet_json_name(suite->reasons[i]));
+        }
+    }
+    return json_pack("{s:O, s:o}", "suite", suite->root, "reasons", reasons);
+}
+
+enum facet_status conform_suite_from(const json_t *frame,
+                                     const char *name,
+                                     struct conform_suite *suite,
+                                     struct facet_error *err)
+{
+    json_t *root = json_object_get(frame, "suite"), *reasons = json_object_get(frame, "reasons");
+    enum facet_status status = FACET_OK;
+    const char *id;
+    json_t *reason;
+
+    *suite = (struct conform_suite){
+        .folder = strdup(name),
+        .root = json_incref(root),
+        .reasons = calloc(facet_requirement_row_count, sizeof *suite->reasons)};
+    if (suite->folder == NULL || suite->reasons == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a suite");
+    }
+    json_object_foreach(reasons, id, reason)
+    {
+        const struct facet_requirement_row *row = facet_requirement_find(id);
+
+        if (row == NULL || !json_is_string(reason)) {
+            status = facet_fail(err, FACET_ERR_INPUT, 0, "%s: has a reason for no row", name);
+            break;
+        }
+        suite->reasons[row - facet_requirement_rows] = json_string_value(reason);
+    }
+    return status == FACET_OK ? read_cases(suite, name, err) : status;
+}
+
+static enum facet_status hash_file(const char *path, uint64_t *hash, struct facet_error *err)
+{
+    struct facet_bytes bytes = {0};
+    enum facet_status status = facet_file_read(path, SUITE_LIMIT, &bytes, err);
+
+    if (status == FACET_OK) {
+        *hash = facet_hash_bytes(bytes.data, bytes.size, *hash);
+    }
+    free(bytes.data);
+    return status;
+}
+
+static int in_order(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static enum facet_status hash_folder(const char *path, uint64_t *hash, struct facet_error *err)
+{
+    struct dirent **entries = NULL;
+    const int count = scandir(path, &entries, NULL, in_order);
+    enum facet_status status = FACET_OK;
+
+    if (count < 0) {
+        return facet_fail(err, FACET_ERR_IO, 0, "%s: %s", path, strerror(errno));
+    }
+    for (int i = 0; i < count; i++) {
+        char *file = joined(path, entries[i]->d_name);
+        struct stat info;
+
+        if (file == NULL) {
+            status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a suite");
+        } else if (status == FACET_OK && stat(file, &info) == 0 && S_ISREG(info.st_mode)) {
+            *hash = facet_hash_bytes(entries[i]->d_name, strlen(entries[i]->d_name), *hash);
+            status = hash_file(file, hash, err);
+        }
+        free(file);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+enum facet_status
+conform_case_hash(const struct conform_case *c, uint64_t *hash, struct facet_error *err)
+{
+    struct stat info;
+    enum facet_status status = stat(c->path, &info) == 0 && S_ISDIR(info.st_mode)
+                                   ? hash_folder(c->path, hash, err)
+                                   : hash_file(c->path, hash, err);
+
+    return status == FACET_OK ? hash_file(c->signature, hash, err) : status;
 }
 
 void conform_suite_free(struct conform_suite *suite)

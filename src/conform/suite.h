@@ -51,11 +51,22 @@ struct conform_suite {
 enum facet_status
 conform_suite_read(const char *folder, struct conform_suite *suite, struct facet_error *err);
 void conform_suite_free(struct conform_suite *suite);
+/* The table of contents and the reasons, for a report without the folder; and the suite that such a
+ * report needs, whose files nobody reads. `name` is for messages. *suite as above. */
+json_t *conform_suite_frame(const struct conform_suite *suite);
+enum facet_status conform_suite_from(const json_t *frame,
+                                     const char *name,
+                                     struct conform_suite *suite,
+                                     struct facet_error *err);
 /* "conformance" beside the running program. */
 void conform_suite_folder(char *buf, size_t size);
 
 /* Whether the case names a row that the pattern asks for (cards/area.h); NULL asks for all. */
 bool conform_case_about(const struct conform_case *c, const char *area, const char *row);
+
+/* Adds what the files of the case hold to *hash. */
+enum facet_status
+conform_case_hash(const struct conform_case *c, uint64_t *hash, struct facet_error *err);
 
 /* A signature: hexadecimal words of 8, 16, ... digits, the highest first, parted by white space;
  * longer ones are several words, the lowest first; `//` begins a comment. Free out->word also after

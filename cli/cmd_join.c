@@ -1,0 +1,128 @@
+/* `facet join`: the result of commands that computed parts of it. */
+#include "command/output.h"
+
+#include "report/conform.h"
+#include "report/fuzzing.h"
+#include "report/hits.h"
+#include "report/render.h"
+#include "share/share.h"
+
+#include <string.h>
+
+static int join_conform(const struct cli_args *args, const struct facet_share_set *set)
+{
+    struct conform_suite suite;
+    struct conform_run run;
+    struct facet_error err = {0};
+    int code = conform_join(set, &suite, &run, &err) == FACET_OK ? report_conform(args, &run)
+                                                                 : cli_bad_error(args, &err);
+
+    conform_run_free(&run);
+    conform_suite_free(&suite);
+    return code;
+}
+
+/* Commands whose parts can be joined, and the options that their results have. */
+static const struct joint {
+    const char *command;
+    int (*join)(const struct cli_args *args, const struct facet_share_set *set);
+    bool needs_output;
+    const char *options[5];
+} joints[] = {
+    {"conform", join_conform, false, {"output", "junit", "html", "all", NULL}},
+};
+
+static const struct cli_option options[] = {
+    {"output", 'o', "FILE", "the result, as the command has it: picture, hits, report, folder"},
+    {"stats", 0, "FILE", "of render: rays, nodes and the acceleration structure as JSON"},
+    {"candidates", 0, "FILE", "of bvh trace --procedural candidates: the list"},
+    {"junit", 0, "FILE", "of conform: the results as JUnit XML"},
+    {"html", 0, "FILE", "of conform: a page of areas, rows, cases and verdicts"},
+    {"all", 0, NULL, "of conform: list the cases that passed or were not run, too"},
+    {NULL, 0, NULL, NULL},
+};
+
+static bool is_of(const struct joint *joint, const char *name)
+{
+    const char *const *at = joint->options;
+
+    while (*at != NULL && strcmp(*at, name) != 0) {
+        at++;
+    }
+    return *at != NULL;
+}
+
+/* Options of other commands are refused, not ignored; and no part is written over. */
+static bool options_fit(const struct cli_args *args, const struct joint *joint)
+{
+    for (size_t i = 0; options[i].name != NULL; i++) {
+        const char *value = cli_value(args, options[i].name);
+
+        if (value == NULL) {
+            continue;
+        }
+        if (!is_of(joint, options[i].name)) {
+            (void)cli_bad(
+                args, "--%s is not for parts of facet %s", options[i].name, joint->command);
+            return false;
+        }
+        for (int k = 0; options[i].argument != NULL && k < args->positional_count; k++) {
+            if (cli_would_replace(args, value, args->positional[k], "a part")) {
+                return false;
+            }
+        }
+    }
+    if (joint->needs_output && !cli_given(args, "output")) {
+        (void)cli_bad(args, "parts of facet %s need -o FILE", joint->command);
+        return false;
+    }
+    return true;
+}
+
+static int run_join(const struct cli_args *args)
+{
+    struct facet_share_set set;
+    struct facet_error err = {0};
+    const struct joint *joint = NULL;
+    const char *command;
+    int code;
+
+    if (facet_share_set_read(args->positional, (size_t)args->positional_count, &set, &err) !=
+        FACET_OK) {
+        code = cli_bad_error(args, &err);
+        facet_share_set_free(&set);
+        return code;
+    }
+    command = json_string_value(json_object_get(facet_share_set_head(&set), "command"));
+    for (size_t i = 0; i < sizeof joints / sizeof joints[0]; i++) {
+        joint = strcmp(joints[i].command, command) == 0 ? &joints[i] : joint;
+    }
+    if (joint == NULL) {
+        code = cli_bad(args, "%s: is of a command without parts", args->positional[0]);
+    } else {
+        code = options_fit(args, joint) ? joint->join(args, &set) : CLI_BAD;
+    }
+    facet_share_set_free(&set);
+    return code;
+}
+
+const struct cli_command cli_cmd_join = {
+    .name = "join",
+    .summary = "make one result of the parts that --part wrote",
+    .usage = "facet join PART... [-o FILE] [--json]",
+    .details =
+        "conform, fuzz, bvh trace and render compute one part of their work with --part K/N, on "
+        "whatever machine. All N parts together give the result: the same bytes as without "
+        "--part, and the same exit code. Nothing but the parts is read; times of the host are "
+        "those of joining.\n\n"
+        "A part that is damaged, that is of another command, version or input or was made with "
+        "other options, that is there twice or missing is refused by name, and nothing is "
+        "written. A file of --resume is a part when its work is done.",
+    .examples = "facet conform --suite examples/conform --part 1/2 -o 1.part\n"
+                "facet conform --suite examples/conform --part 2/2 -o 2.part\n"
+                "facet join 1.part 2.part",
+    .options = options,
+    .has_json = true,
+    .run = run_join,
+    .operands = "PART...",
+};
