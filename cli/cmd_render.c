@@ -5,12 +5,12 @@
 #include "command/output.h"
 #include "report/left_out.h"
 
-#include "base/hash.h"
 #include "base/progress.h"
-#include "render/heat.h"
 #include "report/camera.h"
 #include "report/picture.h"
 #include "scene/import.h"
+#include "scene/wire.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,41 +60,23 @@ static bool wants_all(const struct cli_args *args)
     return name != NULL && strcmp(name, "all") == 0;
 }
 
-static bool read_request(const struct cli_args *args, struct render_request *r)
+static bool
+read_request(const struct cli_args *args, struct session_share *share, struct render_request *r)
 {
+    static const char *const of_result[] = {"stats", NULL};
     const char *tone = cli_value(args, "tone");
 
     *r = (struct render_request){.scene = args->positional[0],
                                  .output = cli_value(args, "output"),
-                                 .stats = cli_value(args, "stats"),
                                  .spp = 16,
                                  .ao_rays = 1,
-                                 .exposure = 1.0};
-    if (r->output == NULL) {
-        (void)cli_bad(args, "-o FILE is required");
-        return false;
-    }
-    if (cli_ends_with(r->output, ".pfm") || cli_ends_with(r->output, ".exr")) {
-        r->kind = KIND_FLOAT;
-    } else if (!cli_ends_with(r->output, ".png") && strcmp(r->output, "-") != 0) {
-        (void)cli_bad(args, "-o is '%s'; expected a name with .png, .pfm or .exr", r->output);
-        return false;
-    }
-    if (strcmp(r->output, "-") == 0 &&
-        (args->json || (r->stats != NULL && !strcmp(r->stats, "-")))) {
-        (void)cli_bad(args, "picture and statistics both write to standard output");
-        return false;
-    }
-    if (args->json && r->stats != NULL && strcmp(r->stats, "-") == 0) {
-        (void)cli_bad(args, "--json and --stats - both write to standard output");
-        return false;
-    }
-    if (cli_would_replace(args, r->output, r->scene, "the scene") ||
+                                 .exposure = 1.0,
+                                 .share = share};
+    if ((share->share.parts == 0 && !report_render_output(args, r)) ||
+        !session_share_fits(share, args, of_result) ||
+        cli_would_replace(args, r->output, r->scene, "the scene") ||
         cli_would_replace(args, r->stats, r->scene, "the scene") ||
-        cli_would_replace(args, r->stats, r->output, "the picture")) {
-        return false;
-    }
-    if (!cli_can_write(args, r->output) || !cli_can_write(args, r->stats)) {
+        cli_would_replace(args, r->stats, share->share.journal, "the file of --resume")) {
         return false;
     }
     if (!report_size_read(args, &r->width, &r->height) ||
@@ -242,6 +224,23 @@ count_bvh(const struct facet_render *render, struct render_outcome *o, struct fa
     return status;
 }
 
+/* What shared work draws. The scene may have another name on another machine. */
+static void describe(const struct cli_args *args,
+                     const struct facet_scene *scene,
+                     const struct facet_render_options *options,
+                     const struct render_request *r,
+                     const struct render_outcome *o)
+{
+    static const char *const aside[] = {"stats", NULL};
+
+    session_share_describe(r->share,
+                           args,
+                           aside,
+                           json_pack("{s:o}", "scene", facet_json_hex(facet_wire_hash(scene))),
+                           report_render_frame(r, options, o));
+    (void)json_object_set_new(r->share->share.head, "name", facet_json_name(r->scene));
+}
+
 enum facet_status render_draw(const struct cli_args *args,
                               const struct facet_scene *scene,
                               const struct facet_render_options *options,
@@ -269,87 +268,30 @@ enum facet_status render_draw(const struct cli_args *args,
     status = facet_render_open(scene, options, pool, &progress, &render, err);
     facet_progress_finish(&progress);
     o->seconds[PHASE_BUILD] = seconds() - start;
-    if (status == FACET_OK && (args->json || r->stats != NULL)) {
+    if (status == FACET_OK && (args->json || r->stats != NULL || options->share != NULL)) {
         status = count_bvh(render, o, err);
     }
     if (status == FACET_OK) {
         o->flat_instances = facet_render_flat_instances(render);
+        o->exposure =
+            (options->machine->display ? 1.0F : facet_shade_exposure(scene)) * (float)r->exposure;
+        if (options->share != NULL) {
+            describe(args, scene, options, r, o);
+        }
         start = seconds();
-        start_progress(args, &progress, "rendering", "buckets", facet_render_buckets(options));
+        start_progress(args,
+                       &progress,
+                       "rendering",
+                       "buckets",
+                       facet_share_items(options->share,
+                                         facet_render_buckets(options),
+                                         facet_render_grain(options)));
         status = facet_render_draw(render, pool, &progress, image, &o->report, err);
         facet_progress_finish(&progress);
         o->seconds[PHASE_RENDER] = seconds() - start;
     }
     facet_render_close(render);
     facet_pool_destroy(pool);
-    return status;
-}
-
-/* What a machine counts: gfx12 instructions that look at a node or a pair of triangles, xphmg tests
- * of one box or one triangle. */
-static const char *heat_label(const struct facet_render_options *options)
-{
-    bool tests = options->machine->places_instances;
-
-    if (options->view == FACET_SHADE_NODES) {
-        return tests ? "tests per primary ray" : "nodes per primary ray";
-    }
-    return tests ? "triangle tests per primary ray" : "triangle pairs per primary ray";
-}
-
-enum facet_status render_make_picture(const struct render_request *r,
-                                      const struct facet_scene *scene,
-                                      const struct facet_render_options *options,
-                                      const struct facet_image_f *image,
-                                      struct render_outcome *o,
-                                      struct facet_image *out,
-                                      struct facet_error *err)
-{
-    bool display = options->machine->display;
-    enum facet_status status;
-
-    o->heat_limit = r->heat_limit > 0.0 ? r->heat_limit : (double)facet_render_heat_limit(image);
-    if (options->view != FACET_SHADE_PICTURE) {
-        status =
-            facet_render_heat_picture(image, (float)o->heat_limit, heat_label(options), out, err);
-    } else {
-        status = facet_render_develop(image,
-                                      (display ? 1.0F : facet_shade_exposure(scene)) *
-                                          (float)r->exposure,
-                                      r->clamp || display,
-                                      out,
-                                      err);
-    }
-    if (status == FACET_OK) {
-        o->hash = facet_hash_bytes(out->rgba, 4 * (size_t)image->width * image->height, 0);
-    }
-    return status;
-}
-
-/* The hash covers what the file shows: bytes of the PNG's pixels, or bits of the floats. */
-static enum facet_status encode_picture(const struct render_request *r,
-                                        const struct facet_scene *scene,
-                                        const struct facet_render_options *options,
-                                        const struct facet_image_f *image,
-                                        struct render_outcome *o,
-                                        struct facet_bytes *out,
-                                        struct facet_error *err)
-{
-    size_t pixels = (size_t)image->width * image->height;
-    struct facet_image picture;
-    enum facet_status status;
-
-    if (r->kind == KIND_FLOAT) {
-        o->heat_limit =
-            r->heat_limit > 0.0 ? r->heat_limit : (double)facet_render_heat_limit(image);
-        o->hash = facet_hash_bytes(image->rgb, 3 * pixels * sizeof *image->rgb, 0);
-        return facet_image_f_encode(r->output, image, out, err);
-    }
-    status = render_make_picture(r, scene, options, image, o, &picture, err);
-    if (status == FACET_OK) {
-        status = facet_image_png_encode(&picture, out, err);
-        facet_image_free(&picture);
-    }
     return status;
 }
 
@@ -365,14 +307,20 @@ static int render_scene(const struct cli_args *args,
     json_t *stats = NULL;
     enum facet_status status;
     double start;
+    int code;
 
     if (!render_read_options(args, r, scene, &options)) {
         return CLI_BAD;
     }
+    options.share = session_share_work(r->share);
     status = render_draw(args, scene, &options, r, &image, o, &err);
+    if (status == FACET_OK && session_share_ends(r->share, args, &code)) {
+        facet_image_f_free(&image);
+        return code;
+    }
     if (status == FACET_OK) {
         start = seconds();
-        status = encode_picture(r, scene, &options, &image, o, &picture, &err);
+        status = report_render_encode(r, &options, &image, o, &picture, &err);
         o->seconds[PHASE_WRITE] = seconds() - start;
     }
     facet_image_f_free(&image);
@@ -411,10 +359,20 @@ note_losses(const struct cli_args *args, struct facet_scene *scene, struct facet
     return status;
 }
 
-static int run_render(const struct cli_args *args)
+/* Pictures that no processes share. */
+static bool draws_alone(const struct cli_args *args, const char *what)
+{
+    static const char *const shared[] = {"part", "resume", NULL};
+
+    return !cli_useless(args, shared, "is for a scene on one machine, not for %s", what);
+}
+
+static int run_render(const struct cli_args *given)
 {
     static const char *const image_only[] = {
         "aov", "procedural", "flags", "mask", "segment", "base", "root"};
+    struct cli_args quiet = *given, *args = &quiet;
+    struct session_share share;
     struct render_outcome outcome = {0};
     struct render_request request;
     struct facet_scene scene;
@@ -423,14 +381,19 @@ static int run_render(const struct cli_args *args)
     int code;
 
     if (report_picture_wanted(args)) {
-        return report_picture(args);
+        return draws_alone(args, "BVH images") ? report_picture(args) : CLI_BAD;
     }
+    if (!session_share_read(args, &share)) {
+        return CLI_BAD;
+    }
+    quiet.quiet = session_share_quiet(&share, args);
     for (size_t i = 0; i < sizeof image_only / sizeof image_only[0]; i++) {
         if (cli_given(args, image_only[i])) {
             return cli_bad(args, "--%s is for BVH images", image_only[i]);
         }
     }
-    if (!read_request(args, &request) || (!wants_all(args) && read_machine(args) == NULL)) {
+    if ((wants_all(args) && !draws_alone(args, "all of them")) ||
+        !read_request(args, &share, &request) || (!wants_all(args) && read_machine(args) == NULL)) {
         return CLI_BAD;
     }
     if (report_scene_import(args, request.scene, (struct facet_import_options){0}, &scene, &err) !=
@@ -446,6 +409,7 @@ static int run_render(const struct cli_args *args)
     outcome.left_out = report_left_out_json(&scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK);
     code = wants_all(args) ? render_all(args, &request, &scene)
                            : render_scene(args, &request, &scene, &outcome);
+    facet_share_close(&share.share);
     facet_scene_free(&scene);
     json_decref(outcome.bvh);
     json_decref(outcome.left_out);
@@ -496,6 +460,7 @@ static const struct cli_option render_options[] = {
      "box|candidates",
      "the boxes of procedural primitives are seen (default: none is), or how many of them each ray "
      "comes to"},
+    SESSION_SHARE_OPTIONS("-o"),
     {NULL, 0, NULL, NULL},
 };
 
@@ -504,6 +469,7 @@ const struct cli_command cli_cmd_render = {
     .summary = "draw a scene on one of the machines",
     .usage = "facet render SCENE -o FILE [--machine NAME] [--size WxH] [--spp N]\n"
              "facet render SCENE -o FILE --heatmap nodes|triangles\n"
+             "facet render SCENE -o FILE --part K/N\n"
              "facet render IMAGE -o FILE [--aov normal|depth|ids|heat] [--eye X,Y,Z]",
     .details =
         "Every ray goes through the machine's own instructions; on gfx12 through the traversal "

@@ -19,15 +19,6 @@ enum facet_status render_draw(const struct cli_args *args,
                               struct facet_image_f *image,
                               struct render_outcome *o,
                               struct facet_error *err);
-/* The pixels that a PNG file shows. */
-enum facet_status render_make_picture(const struct render_request *r,
-                                      const struct facet_scene *scene,
-                                      const struct facet_render_options *options,
-                                      const struct facet_image_f *image,
-                                      struct render_outcome *o,
-                                      struct facet_image *out,
-                                      struct facet_error *err);
-
 /* --machine all; returns the exit code. */
 int render_all(const struct cli_args *args,
                const struct render_request *r,

@@ -70,7 +70,7 @@ static bool draw_entry(const struct cli_args *args,
 
     entry->name = options->machine->name;
     if (status == FACET_OK) {
-        status = render_make_picture(r, scene, options, &image, &o, &entry->picture, err);
+        status = report_render_picture(r, options, &image, &o, &entry->picture, err);
     }
     if (status == FACET_OK) {
         label(&o, entry);

@@ -1,14 +1,20 @@
 /* A picture on the host: its buckets on the thread pool, each drawn by whatever the machine brings.
  */
+#include "base/bits.h"
+#include "base/float.h"
 #include "render/world.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 uint32_t facet_render_buckets(const struct facet_render_options *options)
 {
     return facet_shade_bucket_count(options->width, options->height);
+}
+
+uint32_t facet_render_grain(const struct facet_render_options *options)
+{
+    return options->machine->one_unit ? facet_render_buckets(options) : 1;
 }
 
 static float default_ao_distance(const struct facet_bounds *bounds)
@@ -46,64 +52,159 @@ void facet_render_picture(const struct facet_render *render, struct facet_pictur
     };
 }
 
-/* ---- buckets on the pool ---- */
+/* ---- buckets as units ---- */
+
+enum { NUMBERS = 6 * FACET_RAY_KIND_COUNT + 3 }; /* of a report, besides its buckets */
 
 struct job {
     facet_draw_tile_fn *draw;
     void *context;
-    struct facet_progress *progress;
     struct facet_image_f *image;
-    /* What buckets report, under the lock; sums of integers, so the order does not matter. */
-    pthread_mutex_t lock;
-    struct facet_render_report report;
-    enum facet_status status;
-    uint32_t failed_tile;
-    struct facet_error error;
+    struct facet_render_report *took; /* by each bucket; by the first where one unit has all */
 };
 
-static void add_cost(struct facet_shade_cost *to, const struct facet_shade_cost *from)
+/* The pixels of a unit: its bucket, or all of them. */
+struct area {
+    uint32_t x, y, width, height;
+};
+
+static struct area area_of(const struct job *job, uint64_t begin, uint64_t end)
 {
-    to->rays += from->rays;
-    to->hits += from->hits;
-    to->nodes += from->nodes;
-    to->box_nodes += from->box_nodes;
-    to->instance_nodes += from->instance_nodes;
-    to->primitive_nodes += from->primitive_nodes;
+    const uint32_t width = job->image->width, height = job->image->height;
+    const uint32_t columns = (width + FACET_BUCKET - 1) / FACET_BUCKET;
+    struct area a = {0, 0, width, height};
+
+    if (end - begin == 1) { /* a picture of one bucket comes to the same */
+        a.x = (uint32_t)begin % columns * FACET_BUCKET;
+        a.y = (uint32_t)begin / columns * FACET_BUCKET;
+        a.width = width - a.x < FACET_BUCKET ? width - a.x : FACET_BUCKET;
+        a.height = height - a.y < FACET_BUCKET ? height - a.y : FACET_BUCKET;
+    }
+    return a;
 }
 
-/* The failure of the first bucket is reported, whichever was noticed first. */
-static void finish_tile(struct job *job,
-                        uint32_t number,
-                        const struct facet_render_report *took,
-                        enum facet_status status,
-                        const struct facet_error *err)
+static enum facet_status
+draw_unit(void *context, uint64_t begin, uint64_t end, facet_pool *pool, struct facet_error *err)
 {
-    (void)pthread_mutex_lock(&job->lock);
+    const struct job *job = context;
+
+    (void)end;
+    (void)pool;
+    return job->draw(job->context, (uint32_t)begin, job->image, &job->took[begin], err);
+}
+
+/* All numbers of a report in one row, and back. */
+static void each_number(struct facet_render_report *report, uint64_t *number[NUMBERS])
+{
     for (unsigned k = 0; k < FACET_RAY_KIND_COUNT; k++) {
-        add_cost(&job->report.cost[k], &took->cost[k]);
+        struct facet_shade_cost *c = &report->cost[k];
+        uint64_t *const own[6] = {
+            &c->rays, &c->hits, &c->nodes, &c->box_nodes, &c->instance_nodes, &c->primitive_nodes};
+
+        memcpy(number + 6 * k, own, sizeof own);
     }
-    job->report.instructions += took->instructions;
-    if (status != FACET_OK && (job->status == FACET_OK || number < job->failed_tile)) {
-        job->status = status;
-        job->failed_tile = number;
-        job->error = *err;
-    }
-    (void)pthread_mutex_unlock(&job->lock);
-    facet_progress_add(job->progress, 1);
+    number[NUMBERS - 3] = &report->instructions;
+    number[NUMBERS - 2] = &report->commands;
+    number[NUMBERS - 1] = &report->triangles;
 }
 
-static void draw_buckets(void *context, size_t begin, size_t end)
+static void pack_unit(void *context, uint64_t begin, uint64_t end, struct facet_strbuf *out)
 {
-    struct job *job = context;
+    const struct job *job = context;
+    const struct area a = area_of(job, begin, end);
+    uint64_t *number[NUMBERS];
+    uint8_t bytes[8];
 
-    for (size_t number = begin; number < end; number++) {
-        struct facet_render_report took = {0};
-        struct facet_error err = {0};
-        enum facet_status status =
-            job->draw(job->context, (uint32_t)number, job->image, &took, &err);
-
-        finish_tile(job, (uint32_t)number, &took, status, &err);
+    each_number(&job->took[begin], number);
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        facet_store_le64(bytes, *number[i]);
+        facet_strbuf_add(out, (const char *)bytes, 8);
     }
+    for (uint32_t y = a.y; y < a.y + a.height; y++) {
+        const float *row = job->image->rgb + 3 * ((size_t)y * job->image->width + a.x);
+
+        for (uint32_t i = 0; i < 3 * a.width; i++) {
+            facet_store_le32(bytes, facet_float_bits(row[i]));
+            facet_strbuf_add(out, (const char *)bytes, 4);
+        }
+    }
+}
+
+static enum facet_status unpack_unit(void *context,
+                                     uint64_t begin,
+                                     uint64_t end,
+                                     const uint8_t *bytes,
+                                     size_t size,
+                                     struct facet_error *err)
+{
+    const struct job *job = context;
+    const struct area a = area_of(job, begin, end);
+    uint64_t *number[NUMBERS];
+
+    if (size != 8 * NUMBERS + 12 * (size_t)a.width * a.height) {
+        return facet_fail(err, FACET_ERR_INPUT, 0, "bucket %zu has another size", (size_t)begin);
+    }
+    each_number(&job->took[begin], number);
+    for (unsigned i = 0; i < NUMBERS; i++, bytes += 8) {
+        *number[i] = facet_load_le64(bytes);
+    }
+    for (uint32_t y = a.y; y < a.y + a.height; y++) {
+        float *row = job->image->rgb + 3 * ((size_t)y * job->image->width + a.x);
+
+        for (uint32_t i = 0; i < 3 * a.width; i++, bytes += 4) {
+            row[i] = facet_float_of(facet_load_le32(bytes));
+        }
+    }
+    return FACET_OK;
+}
+
+/* A new picture, and its units in any of the ways that there are: by `draw`, or out of parts. */
+static enum facet_status fill(const struct facet_render_options *options,
+                              facet_draw_tile_fn *draw,
+                              void *context,
+                              facet_pool *pool,
+                              struct facet_progress *progress,
+                              const struct facet_share_set *set,
+                              struct facet_image_f *out,
+                              struct facet_render_report *report,
+                              struct facet_error *err)
+{
+    const uint32_t buckets = facet_render_buckets(options);
+    struct job job = {.draw = draw, .context = context, .image = out};
+    const struct facet_units units = {.items = buckets,
+                                      .grain = facet_render_grain(options),
+                                      .context = &job,
+                                      .compute = draw_unit,
+                                      .pack = pack_unit,
+                                      .unpack = unpack_unit};
+    enum facet_status status = facet_image_f_create(out, options->width, options->height, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    *report = (struct facet_render_report){.buckets = buckets};
+    job.took = calloc(buckets, sizeof *job.took);
+    if (job.took == NULL) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the buckets");
+    } else if (set != NULL) {
+        status = facet_share_set_unpack(set, &units, err);
+    } else {
+        status = facet_share_run(options->share, &units, pool, progress, err);
+    }
+    for (uint32_t i = 0; status == FACET_OK && i < buckets; i++) {
+        uint64_t *sum[NUMBERS], *more[NUMBERS];
+
+        each_number(report, sum);
+        each_number(&job.took[i], more);
+        for (unsigned k = 0; k < NUMBERS; k++) {
+            *sum[k] += *more[k];
+        }
+    }
+    free(job.took);
+    if (status != FACET_OK) {
+        facet_image_f_free(out);
+    }
+    return status;
 }
 
 enum facet_status facet_render_each_bucket(const struct facet_render *render,
@@ -115,25 +216,26 @@ enum facet_status facet_render_each_bucket(const struct facet_render *render,
                                            struct facet_render_report *report,
                                            struct facet_error *err)
 {
-    const struct facet_render_options *options = &render->options;
-    struct job job = {.draw = draw, .context = context, .progress = progress, .image = out};
-    enum facet_status status = facet_image_f_create(out, options->width, options->height, err);
+    return fill(&render->options, draw, context, pool, progress, NULL, out, report, err);
+}
 
-    if (status != FACET_OK) {
-        return status;
+enum facet_status facet_render_join(const struct facet_render_options *options,
+                                    const struct facet_share_set *set,
+                                    struct facet_image_f *out,
+                                    struct facet_render_report *report,
+                                    struct facet_error *err)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < set->count; i++) {
+        bytes += set->files[i].bytes.size;
     }
-    (void)pthread_mutex_init(&job.lock, NULL);
-    job.report.buckets = facet_render_buckets(options);
-    facet_pool_for(pool, job.report.buckets, 1, draw_buckets, &job);
-    (void)pthread_mutex_destroy(&job.lock);
-    *report = job.report;
-    if (job.status != FACET_OK) {
-        facet_image_f_free(out);
-        if (err != NULL) {
-            *err = job.error;
-        }
+    *out = (struct facet_image_f){0};
+    if (bytes / 12 < (uint64_t)options->width * options->height) { /* before memory is taken */
+        return facet_fail(
+            err, FACET_ERR_INPUT, 0, "%s: the parts hold no such picture", set->files[0].name);
     }
-    return job.status;
+    return fill(options, NULL, NULL, NULL, NULL, set, out, report, err);
 }
 
 /* ---- rays of the host ---- */

@@ -21,6 +21,7 @@
 #include "image/image.h"
 #include "shade/light.h"
 #include "shade/picture.h"
+#include "share/share.h"
 
 #include <facet/gfx12.h>
 
@@ -44,7 +45,9 @@ struct facet_render_options {
                           instead of ambient occlusion; 0: none */
     enum facet_bvh_quality quality;
     enum facet_gfx12_profile profile;
-    bool plain; /* the machine goes the plain way: the same picture, slower */
+    bool plain;                /* the machine goes the plain way: the same picture, slower */
+    struct facet_share *share; /* which buckets are drawn here; NULL: all. The picture is whole when
+                                  the share ends so */
 };
 
 /* 1280 x 720, 16 samples, the first machine, the scene's first camera, everything on. */
@@ -75,11 +78,21 @@ void facet_render_close(struct facet_render *render); /* NULL is allowed */
 
 /* Buckets that facet_render_draw counts in its progress. */
 uint32_t facet_render_buckets(const struct facet_render_options *options);
+/* How many of them are a unit of shared work: one, or all on a machine that draws whole pictures.
+ */
+uint32_t facet_render_grain(const struct facet_render_options *options);
 
 /* Fills a new picture; empty on failure. */
 enum facet_status facet_render_draw(const struct facet_render *render,
                                     facet_pool *pool,
                                     struct facet_progress *progress,
+                                    struct facet_image_f *out,
+                                    struct facet_render_report *report,
+                                    struct facet_error *err);
+
+/* The same out of parts: size and machine of the options count, a scene is not needed. */
+enum facet_status facet_render_join(const struct facet_render_options *options,
+                                    const struct facet_share_set *set,
                                     struct facet_image_f *out,
                                     struct facet_render_report *report,
                                     struct facet_error *err);
@@ -107,6 +120,7 @@ struct facet_render_machine {
     const char *summary;
     bool places_instances; /* opening counts the triangles of every instance */
     bool display;          /* draws display pixels: no exposure, nothing to bend */
+    bool one_unit;         /* a picture cannot be drawn in buckets */
     bool rasterizes;       /* without rays: no shadows, ambient occlusion, bounces, heat maps */
     enum facet_status (*open)(struct facet_render *render,
                               facet_pool *pool,

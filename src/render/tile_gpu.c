@@ -519,18 +519,16 @@ static void average(const struct gpu *g, const uint8_t *frame, uint32_t x, uint3
     }
 }
 
-static enum facet_status read_frame(const struct gpu *g, struct facet_image_f *out)
+static void read_frame(const struct gpu *g, struct facet_image_f *out)
 {
     const struct facet_render_options *o = &g->render->options;
     const uint8_t *frame = facet_tile_unit(g->machine)->vram + (g->color - FACET_TILE_VRAM_BASE);
-    enum facet_status status = facet_image_f_create(out, o->width, o->height, g->err);
 
-    for (uint32_t y = 0; y < o->height && status == FACET_OK; y++) {
+    for (uint32_t y = 0; y < o->height; y++) {
         for (uint32_t x = 0; x < o->width; x++) {
             average(g, frame, x, y, out->rgb + 3 * ((size_t)y * o->width + x));
         }
     }
-    return status;
 }
 
 static enum facet_status draw_all(struct gpu *g, struct facet_image_f *out)
@@ -544,7 +542,48 @@ static enum facet_status draw_all(struct gpu *g, struct facet_image_f *out)
         !clear_depth(g) || !draw_sky(g, &lens) || !facet_gpu_draw_scene(g) || !flush(g)) {
         return g->err->status;
     }
-    return read_frame(g, out);
+    read_frame(g, out);
+    return FACET_OK;
+}
+
+struct frame {
+    const struct facet_render *render;
+    facet_pool *pool;
+};
+
+/* The one unit of the picture: all of its buckets. */
+static enum facet_status draw_frame(void *context,
+                                    uint32_t bucket,
+                                    struct facet_image_f *out,
+                                    struct facet_render_report *took,
+                                    struct facet_error *err)
+{
+    const struct frame *frame = context;
+    const struct facet_render *render = frame->render;
+    struct facet_error inner = {0};
+    struct gpu g = {.render = render, .err = &inner};
+    const struct facet_scene_light *sun = &render->scene->lights[0];
+    enum facet_status status;
+
+    (void)bucket;
+    g.exposure = facet_shade_exposure(render->scene);
+    g.baked = render->scene->light_count != 1 || sun->kind != FACET_LIGHT_DIRECTIONAL;
+    g.resident = calloc(2 * (size_t)render->scene->texture_count + 1, sizeof *g.resident);
+    status = g.resident != NULL
+                 ? plan_frame(&g)
+                 : facet_fail(&inner, FACET_ERR_MEMORY, 0, "no memory for the textures");
+    if (status == FACET_OK) {
+        facet_tile_use_pool(g.machine, frame->pool);
+        status = draw_all(&g, out);
+        took->commands = facet_tile_info_of(g.machine).commands;
+        took->triangles = g.triangles;
+    }
+    if (status != FACET_OK && err != NULL) {
+        *err = inner;
+    }
+    facet_machine_destroy(g.machine);
+    free(g.resident);
+    return status;
 }
 
 static enum facet_status draw_tile(const struct facet_render *render,
@@ -554,32 +593,9 @@ static enum facet_status draw_tile(const struct facet_render *render,
                                    struct facet_render_report *report,
                                    struct facet_error *err)
 {
-    struct facet_error inner = {0};
-    struct gpu g = {.render = render, .err = &inner};
-    const struct facet_scene_light *sun = &render->scene->lights[0];
-    enum facet_status status;
+    struct frame frame = {render, pool};
 
-    *out = (struct facet_image_f){0};
-    g.exposure = facet_shade_exposure(render->scene);
-    g.baked = render->scene->light_count != 1 || sun->kind != FACET_LIGHT_DIRECTIONAL;
-    g.resident = calloc(2 * (size_t)render->scene->texture_count + 1, sizeof *g.resident);
-    status = g.resident != NULL
-                 ? plan_frame(&g)
-                 : facet_fail(&inner, FACET_ERR_MEMORY, 0, "no memory for the textures");
-    if (status == FACET_OK) {
-        facet_tile_use_pool(g.machine, pool);
-        status = draw_all(&g, out);
-        report->commands = facet_tile_info_of(g.machine).commands;
-        report->triangles = g.triangles;
-        report->buckets = facet_render_buckets(&render->options);
-        facet_progress_add(progress, report->buckets);
-    }
-    if (status != FACET_OK && err != NULL) {
-        *err = inner;
-    }
-    facet_machine_destroy(g.machine);
-    free(g.resident);
-    return status;
+    return facet_render_each_bucket(render, draw_frame, &frame, pool, progress, out, report, err);
 }
 
 static enum facet_status open_tile(struct facet_render *render,
@@ -606,6 +622,7 @@ const struct facet_render_machine facet_render_tile = {
     .summary = "triangles through the tile GPU's geometry and raster units and its command queue",
     .display = true,
     .rasterizes = true,
+    .one_unit = true,
     .open = open_tile,
     .draw = draw_tile,
     .close = close_tile,

@@ -2,6 +2,9 @@
 #include "report/render.h"
 #include "command/output.h"
 
+#include "base/float.h"
+#include "base/hash.h"
+#include "render/heat.h"
 #include "json/json.h"
 
 #include <inttypes.h>
@@ -148,6 +151,67 @@ static void print_text(const struct render_request *r,
     printf("on %u thread%s)\n", o->threads, cli_s(o->threads));
 }
 
+/* What a machine counts: gfx12 instructions that look at a node or a pair of triangles, xphmg tests
+ * of one box or one triangle. */
+static const char *heat_label(const struct facet_render_options *options)
+{
+    bool tests = options->machine->places_instances;
+
+    if (options->view == FACET_SHADE_NODES) {
+        return tests ? "tests per primary ray" : "nodes per primary ray";
+    }
+    return tests ? "triangle tests per primary ray" : "triangle pairs per primary ray";
+}
+
+enum facet_status report_render_picture(const struct render_request *r,
+                                        const struct facet_render_options *options,
+                                        const struct facet_image_f *image,
+                                        struct render_outcome *o,
+                                        struct facet_image *out,
+                                        struct facet_error *err)
+{
+    enum facet_status status;
+
+    o->heat_limit = r->heat_limit > 0.0 ? r->heat_limit : (double)facet_render_heat_limit(image);
+    if (options->view != FACET_SHADE_PICTURE) {
+        status =
+            facet_render_heat_picture(image, (float)o->heat_limit, heat_label(options), out, err);
+    } else {
+        status = facet_render_develop(
+            image, o->exposure, r->clamp || options->machine->display, out, err);
+    }
+    if (status == FACET_OK) {
+        o->hash = facet_hash_bytes(out->rgba, 4 * (size_t)image->width * image->height, 0);
+    }
+    return status;
+}
+
+/* The hash covers what the file shows: bytes of the PNG's pixels, or bits of the floats. */
+enum facet_status report_render_encode(const struct render_request *r,
+                                       const struct facet_render_options *options,
+                                       const struct facet_image_f *image,
+                                       struct render_outcome *o,
+                                       struct facet_bytes *out,
+                                       struct facet_error *err)
+{
+    size_t pixels = (size_t)image->width * image->height;
+    struct facet_image picture;
+    enum facet_status status;
+
+    if (r->kind == KIND_FLOAT) {
+        o->heat_limit =
+            r->heat_limit > 0.0 ? r->heat_limit : (double)facet_render_heat_limit(image);
+        o->hash = facet_hash_bytes(image->rgb, 3 * pixels * sizeof *image->rgb, 0);
+        return facet_image_f_encode(r->output, image, out, err);
+    }
+    status = report_render_picture(r, options, image, o, &picture, err);
+    if (status == FACET_OK) {
+        status = facet_image_png_encode(&picture, out, err);
+        facet_image_free(&picture);
+    }
+    return status;
+}
+
 enum facet_status report_render_write(const struct render_request *r,
                                       const struct facet_bytes *picture,
                                       const json_t *stats,
@@ -181,4 +245,143 @@ int report_render_tell(const struct cli_args *args,
         print_text(r, options, o);
     }
     return CLI_OK;
+}
+
+/* ---- the command line ---- */
+
+bool report_render_output(const struct cli_args *args, struct render_request *r)
+{
+    r->output = cli_value(args, "output");
+    r->stats = cli_value(args, "stats");
+    if (r->output == NULL) {
+        (void)cli_bad(args, "-o FILE is required");
+        return false;
+    }
+    if (cli_ends_with(r->output, ".pfm") || cli_ends_with(r->output, ".exr")) {
+        r->kind = KIND_FLOAT;
+    } else if (!cli_ends_with(r->output, ".png") && strcmp(r->output, "-") != 0) {
+        (void)cli_bad(args, "-o is '%s'; expected a name with .png, .pfm or .exr", r->output);
+        return false;
+    }
+    if (strcmp(r->output, "-") == 0 &&
+        (args->json || (r->stats != NULL && !strcmp(r->stats, "-")))) {
+        (void)cli_bad(args, "picture and statistics both write to standard output");
+        return false;
+    }
+    if (args->json && r->stats != NULL && strcmp(r->stats, "-") == 0) {
+        (void)cli_bad(args, "--json and --stats - both write to standard output");
+        return false;
+    }
+    return !cli_would_replace(args, r->stats, r->output, "the picture") &&
+           cli_can_write(args, r->output) && cli_can_write(args, r->stats);
+}
+
+/* ---- parts ---- */
+
+json_t *report_render_frame(const struct render_request *r,
+                            const struct facet_render_options *options,
+                            const struct render_outcome *o)
+{
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:b, s:i, s:O*, s:O*}",
+                     "machine",
+                     options->machine->name,
+                     "width",
+                     (int)options->width,
+                     "height",
+                     (int)options->height,
+                     "spp",
+                     (int)options->spp,
+                     "view",
+                     (int)options->view,
+                     "exposure",
+                     facet_json_hex(facet_float_bits(o->exposure)),
+                     "heat_limit",
+                     facet_json_hex(facet_double_bits(r->heat_limit)),
+                     "clamp",
+                     (int)r->clamp,
+                     "flat_instances",
+                     (int)o->flat_instances,
+                     "bvh",
+                     o->bvh,
+                     "left_out",
+                     o->left_out);
+}
+
+/* The other way round. */
+static enum facet_status read_frame(const json_t *frame,
+                                    struct render_request *r,
+                                    struct facet_render_options *options,
+                                    struct render_outcome *o,
+                                    struct facet_error *err)
+{
+    const struct {
+        const char *key;
+        uint64_t most;
+    } keys[] = {{"width", FACET_IMAGE_MAX_SIDE},
+                {"height", FACET_IMAGE_MAX_SIDE},
+                {"spp", FACET_RENDER_MAX_SPP},
+                {"view", FACET_SHADE_TRIANGLES},
+                {"exposure", UINT32_MAX},
+                {"heat_limit", UINT64_MAX},
+                {"flat_instances", INT32_MAX}};
+    uint64_t number[sizeof keys / sizeof keys[0]];
+    const char *machine = NULL;
+    enum facet_status status = facet_json_get_string(frame, "machine", &machine, err);
+
+    for (size_t i = 0; status == FACET_OK && i < sizeof keys / sizeof keys[0]; i++) {
+        status = facet_json_get_u64(frame, keys[i].key, keys[i].most, &number[i], err);
+    }
+    if (status != FACET_OK) {
+        return status;
+    }
+    *options = (struct facet_render_options){.machine = facet_render_machine_find(machine),
+                                             .width = (uint32_t)number[0],
+                                             .height = (uint32_t)number[1],
+                                             .spp = (uint32_t)number[2],
+                                             .view = (enum facet_shade_view)number[3]};
+    if (options->machine == NULL || number[0] == 0 || number[1] == 0) {
+        return facet_fail(err, FACET_ERR_INPUT, 0, "no such picture");
+    }
+    o->exposure = facet_float_of((uint32_t)number[4]);
+    r->heat_limit = facet_double_of(number[5]);
+    o->flat_instances = (uint32_t)number[6];
+    r->clamp = json_is_true(json_object_get(frame, "clamp"));
+    o->bvh = json_object_get(frame, "bvh");
+    o->left_out = json_object_get(frame, "left_out");
+    return FACET_OK;
+}
+
+int report_render_join(const struct cli_args *args, const struct facet_share_set *set)
+{
+    const json_t *frame = json_object_get(facet_share_set_head(set), "frame");
+    struct facet_render_options options;
+    struct render_request r = {0};
+    struct render_outcome o = {.threads = 1};
+    struct facet_image_f image = {0};
+    struct facet_bytes picture = {NULL, 0};
+    struct facet_error err = {0};
+    json_t *stats = NULL;
+    enum facet_status status;
+
+    if (!report_render_output(args, &r)) {
+        return CLI_BAD;
+    }
+    status = facet_json_get_string(facet_share_set_head(set), "name", &r.scene, &err);
+    status = status == FACET_OK ? read_frame(frame, &r, &options, &o, &err) : status;
+    if (status != FACET_OK) {
+        facet_fail_in(&err, set->files[0].name);
+        return cli_bad_error(args, &err);
+    }
+    status = facet_render_join(&options, set, &image, &o.report, &err);
+    status = status == FACET_OK ? report_render_encode(&r, &options, &image, &o, &picture, &err)
+                                : status;
+    facet_image_f_free(&image);
+    if (status == FACET_OK) {
+        stats = r.stats != NULL ? report_render_outcome_json(&r, &options, &o) : NULL;
+        status = report_render_write(&r, &picture, stats, &err);
+        json_decref(stats);
+    }
+    free(picture.data);
+    return status == FACET_OK ? report_render_tell(args, &r, &options, &o)
+                              : cli_bad_error(args, &err);
 }

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "render/render.h"
+#include "session/share.h"
 
 #include <jansson.h>
 
@@ -21,6 +22,7 @@ struct render_request {
     uint64_t spp, seed, ao_rays, bounces;
     double exposure, ao_distance, heat_limit;
     bool clamp;
+    struct session_share *share; /* NULL: all is drawn here */
 };
 
 struct render_outcome {
@@ -31,8 +33,27 @@ struct render_outcome {
     unsigned threads;
     double seconds[PHASE_COUNT];
     double heat_limit;
+    float exposure; /* what light is multiplied by on its way to pixels */
     uint64_t hash;
 };
+
+/* The pixels that a PNG file shows. */
+enum facet_status report_render_picture(const struct render_request *r,
+                                        const struct facet_render_options *options,
+                                        const struct facet_image_f *image,
+                                        struct render_outcome *o,
+                                        struct facet_image *out,
+                                        struct facet_error *err);
+/* The bytes of the picture's file. */
+enum facet_status report_render_encode(const struct render_request *r,
+                                       const struct facet_render_options *options,
+                                       const struct facet_image_f *image,
+                                       struct render_outcome *o,
+                                       struct facet_bytes *out,
+                                       struct facet_error *err);
+/* -o of the command: its kind follows from the name. The complaint is printed when it returns
+ * false. */
+bool report_render_output(const struct cli_args *args, struct render_request *r);
 
 /* NULL when memory is short. */
 json_t *report_render_outcome_json(const struct render_request *r,
@@ -48,5 +69,11 @@ int report_render_tell(const struct cli_args *args,
                        const struct render_request *r,
                        const struct facet_render_options *options,
                        const struct render_outcome *o);
+
+/* What joining needs besides the buckets; and the result of all parts, an exit code. */
+json_t *report_render_frame(const struct render_request *r,
+                            const struct facet_render_options *options,
+                            const struct render_outcome *o);
+int report_render_join(const struct cli_args *args, const struct facet_share_set *set);
 
 #endif

@@ -1,6 +1,7 @@
 /* See wire.h. Each table has one writer and one reader below, in the same order of fields. */
 #include "scene/wire.h"
 
+#include "base/hash.h"
 #include "base/incoming.h"
 #include "image/image.h"
 
@@ -504,4 +505,21 @@ facet_wire_read(const struct facet_wire_in *in, struct facet_scene *scene, struc
         facet_scene_free(scene);
     }
     return r.status;
+}
+
+static bool hash_put(void *context, const void *bytes, size_t size)
+{
+    uint64_t *hash = context;
+
+    *hash = facet_hash_bytes(bytes, size, *hash);
+    return true;
+}
+
+uint64_t facet_wire_hash(const struct facet_scene *scene)
+{
+    uint64_t hash = 0;
+    const struct facet_wire_out out = {hash_put, &hash};
+
+    (void)facet_wire_write(&out, scene);
+    return hash;
 }

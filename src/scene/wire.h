@@ -20,6 +20,9 @@ struct facet_wire_in {
 /* false when the other side is gone. */
 bool facet_wire_write(const struct facet_wire_out *out, const struct facet_scene *scene);
 
+/* A hash over all of it: two scenes with the same one look the same to everybody. */
+uint64_t facet_wire_hash(const struct facet_scene *scene);
+
 /* FACET_ERR_INPUT: the stream ends early or is not one that facet_wire_write() makes.
  * FACET_ERR_LIMIT, FACET_ERR_MEMORY: too large. The scene is empty on failure. */
 enum facet_status
