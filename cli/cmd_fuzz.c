@@ -1,10 +1,11 @@
 /* `facet fuzz`: random programs, kernels and rays in every way that Facet has. */
-#include "command/command.h"
+#include "command/output.h"
 #include "command/stop.h"
 
 #include "base/side_file.h"
 #include "conform/target.h"
 #include "report/fuzzing.h"
+#include "session/share.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,71 +21,120 @@ static const struct facet_fuzz_kind *kind_of(const char *name)
     return facet_fuzz_kinds[i];
 }
 
+/* What the cases come to: here, as a part, or with other processes. */
+static enum facet_status run_cases(const struct cli_args *args,
+                                   struct facet_fuzz_campaign *campaign,
+                                   struct session_share *share,
+                                   unsigned threads,
+                                   struct facet_error *err)
+{
+    static const char *const none[] = {NULL};
+    struct facet_share *work = session_share_work(share);
+    struct facet_progress progress;
+    facet_pool *pool;
+    enum facet_status status = facet_pool_create(threads, &pool, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    if (work != NULL) {
+        session_share_describe(share,
+                               args,
+                               none,
+                               json_pack("{s:s}", "kind", campaign->kind->name),
+                               report_fuzz_frame(campaign));
+    }
+    facet_progress_start(
+        &progress,
+        &(struct facet_progress_config){
+            .label = "fuzzing",
+            .unit = "cases",
+            .total = facet_share_items(work, campaign->count, facet_fuzz_grain(campaign)),
+            .fd = STDERR_FILENO,
+            .quiet = session_share_quiet(share, args)});
+    status = facet_fuzz_run(campaign, work, pool, &progress, err);
+    facet_progress_finish(&progress);
+    facet_pool_destroy(pool);
+    return status;
+}
+
+static bool read_options(const struct cli_args *args,
+                         struct facet_fuzz_campaign *campaign,
+                         struct session_share *share,
+                         uint64_t *threads,
+                         double *seconds)
+{
+    const char *against = cli_value(args, "against");
+    const bool emit = cli_given(args, "emit");
+    uint64_t length = 48;
+
+    *campaign = (struct facet_fuzz_campaign){
+        .kind = kind_of(args->positional[0]), .seed = 1, .count = 1000, .foreign = against != NULL};
+    if (!cli_number(args, "seed", 0, INT64_MAX, &campaign->seed) ||
+        !cli_number(args, "first", 0, INT64_MAX / 2, &campaign->first) ||
+        !cli_number(args, "count", 1, INT64_MAX / 2, &campaign->count) ||
+        !cli_number(args, "length", 1, FACET_FUZZ_MAX_ITEMS, &length) ||
+        !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, threads) ||
+        !cli_real(args, "timeout", 1e-3, CLI_MOST_SECONDS, seconds)) {
+        return false;
+    }
+    campaign->length = (size_t)length;
+    if (against == NULL ? cli_given(args, "timeout") : campaign->kind->program == NULL || emit) {
+        (void)cli_bad(args, "--timeout needs --against, which is for programs of xphmg that run");
+        return false;
+    }
+    if (emit && (!cli_given(args, "output") || cli_given(args, "threads") ||
+                 cli_given(args, "part") || cli_given(args, "resume"))) {
+        (void)cli_bad(args, "--emit needs -o DIR, and takes no --threads, --part or --resume");
+        return false;
+    }
+    return session_share_read(args, share) &&
+           (share->share.parts == 0 || cli_can_write(args, share->share.file));
+}
+
 static int run_fuzz(const struct cli_args *args)
 {
     static struct facet_fuzz_campaign campaign;
     const char *folder = cli_value(args, "output");
     const char *against = cli_value(args, "against");
-    const bool emit = cli_given(args, "emit");
     double seconds = 60;
-    uint64_t length = 48, threads = 0;
-    struct facet_progress progress;
+    uint64_t threads = 0;
+    struct session_share share;
     struct cli_stop watch;
     struct facet_error err = {0};
     enum facet_status status;
-    facet_pool *pool = NULL;
+    int code;
 
-    campaign = (struct facet_fuzz_campaign){
-        .kind = kind_of(args->positional[0]), .seed = 1, .count = 1000};
-    if (!cli_number(args, "seed", 0, INT64_MAX, &campaign.seed) ||
-        !cli_number(args, "first", 0, INT64_MAX / 2, &campaign.first) ||
-        !cli_number(args, "count", 1, INT64_MAX / 2, &campaign.count) ||
-        !cli_number(args, "length", 1, FACET_FUZZ_MAX_ITEMS, &length) ||
-        !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
-        !cli_real(args, "timeout", 1e-3, CLI_MOST_SECONDS, &seconds)) {
+    if (!read_options(args, &campaign, &share, &threads, &seconds)) {
         return CLI_BAD;
     }
-    if (against == NULL ? cli_given(args, "timeout") : campaign.kind->program == NULL || emit) {
-        return cli_bad(args, "--timeout needs --against, which is for programs of xphmg that run");
-    }
-    campaign.length = (size_t)length;
-    if (emit && (folder == NULL || cli_given(args, "threads"))) {
-        return cli_bad(args, "--emit needs -o DIR, and takes no --threads");
-    }
-    if (folder != NULL && facet_folder_make(folder, &err) != FACET_OK) {
+    if (share.share.parts == 0 && folder != NULL && facet_folder_make(folder, &err) != FACET_OK) {
         return cli_bad_error(args, &err);
     }
-    if (emit) {
+    if (cli_given(args, "emit")) {
         return report_fuzz_emit(args, &campaign, folder);
     }
-    if ((against != NULL &&
-         conform_target_open(against, seconds, cli_stop_wanted, &campaign.against, &err) !=
-             FACET_OK) ||
-        facet_pool_create((unsigned)threads, &pool, &err) != FACET_OK) {
-        conform_target_close(campaign.against);
-        return cli_bad_error(args, &err);
-    }
-    facet_progress_start(&progress,
-                         &(struct facet_progress_config){.label = "fuzzing",
-                                                         .unit = "cases",
-                                                         .total = campaign.count,
-                                                         .fd = STDERR_FILENO,
-                                                         .quiet = args->quiet});
     if (against != NULL) { /* the programs that run there are to end, too */
+        if (conform_target_open(against, seconds, cli_stop_wanted, &campaign.against, &err) !=
+            FACET_OK) {
+            return cli_bad_error(args, &err);
+        }
         cli_stop_begin(&watch, NULL, HUGE_VAL);
     }
-    status = facet_fuzz_run(&campaign, pool, &progress, &err);
-    facet_progress_finish(&progress);
-    facet_pool_destroy(pool);
+    status = run_cases(args, &campaign, &share, (unsigned)threads, &err);
     conform_target_close(campaign.against);
     if (against != NULL) {
         cli_stop_end(&watch);
-        if (cli_stop_signal() != 0) {
-            return cli_stop_code();
-        }
     }
-    return status == FACET_OK ? report_fuzz_findings(args, &campaign, folder)
-                              : cli_bad_error(args, &err);
+    if (against != NULL && cli_stop_signal() != 0) {
+        code = cli_stop_code();
+    } else if (status != FACET_OK) {
+        code = cli_bad_error(args, &err);
+    } else if (!session_share_ends(&share, args, &code)) {
+        code = report_fuzz_findings(args, &campaign, folder);
+    }
+    facet_share_close(&share.share);
+    return code;
 }
 
 static const struct cli_option options[] = {
@@ -100,6 +150,7 @@ static const struct cli_option options[] = {
     {"timeout", 0, "SECONDS", "for each case of --against (default 60)"},
     {"emit", 0, NULL, "write all cases to DIR and compare nothing"},
     {"threads", 0, "N", "threads to use (default 0: all processors)"},
+    SESSION_SHARE_OPTIONS("-o"),
     {NULL, 0, NULL, NULL},
 };
 
@@ -107,7 +158,8 @@ const struct cli_command cli_cmd_fuzz = {
     .name = "fuzz",
     .summary = "run random programs, kernels or rays in every way, and compare",
     .usage = "facet fuzz xphmg|tile|gfx12 [--seed N] [--first N] [--count N] [--length N]\n"
-             "           [--threads N] [-o DIR] [--json]\n"
+             "           [--threads N] [-o DIR] [--resume FILE] [--json]\n"
+             "facet fuzz xphmg|tile|gfx12 --part K/N -o FILE [--seed N] [--count N]...\n"
              "facet fuzz xphmg|tile|gfx12 --emit -o DIR [--seed N] [--first N] [--count N]\n"
              "           [--length N] [--json]",
     .details =

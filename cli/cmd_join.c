@@ -30,6 +30,7 @@ static const struct joint {
     const char *options[5];
 } joints[] = {
     {"conform", join_conform, false, {"output", "junit", "html", "all", NULL}},
+    {"fuzz", report_fuzz_join, false, {"output", NULL}},
     {"render", report_render_join, true, {"output", "stats", NULL}},
 };
 

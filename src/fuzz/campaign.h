@@ -2,9 +2,10 @@
 #ifndef FACET_FUZZ_CAMPAIGN_H
 #define FACET_FUZZ_CAMPAIGN_H
 
-#include "base/pool.h"
-#include "base/progress.h"
 #include "fuzz/kinds.h"
+#include "share/share.h"
+
+#include <pthread.h>
 
 enum { FACET_FUZZ_MAX_FINDINGS = 16, FACET_FUZZ_PATH = 4096 };
 
@@ -20,9 +21,13 @@ struct facet_fuzz_campaign {
     uint64_t first, count;          /* numbers of cases */
     size_t length;                  /* items of a case, 1..FACET_FUZZ_MAX_ITEMS */
     struct conform_target *against; /* instead of Facet's own ways; NULL: none */
+    bool foreign;                   /* there is, or in a part there was, such a thing */
     struct facet_fuzz_finding findings[FACET_FUZZ_MAX_FINDINGS]; /* by number */
     size_t finding_count;                                        /* kept */
     uint64_t different;                                          /* all that were found */
+    /* Inside: */
+    uint64_t *of_unit; /* how many were found there */
+    pthread_mutex_t lock;
 };
 
 /* Case `number` as it is drawn. */
@@ -30,12 +35,19 @@ void facet_fuzz_draw(const struct facet_fuzz_campaign *campaign,
                      uint64_t number,
                      struct facet_fuzz_case *c);
 
-/* Runs all cases; the result does not depend on the number of threads. Of many findings those with
- * the lowest numbers are kept and made small. */
+/* How many cases are a unit of shared work. */
+uint64_t facet_fuzz_grain(const struct facet_fuzz_campaign *campaign);
+/* Runs the cases that are this process's (share/share.h); the result does not depend on threads,
+ * parts or processes. Of many findings those with the lowest numbers are kept and made small. */
 enum facet_status facet_fuzz_run(struct facet_fuzz_campaign *campaign,
+                                 struct facet_share *share,
                                  facet_pool *pool,
                                  struct facet_progress *progress,
                                  struct facet_error *err);
+/* The same out of parts. */
+enum facet_status facet_fuzz_join(struct facet_fuzz_campaign *campaign,
+                                  const struct facet_share_set *set,
+                                  struct facet_error *err);
 
 /* Writes FOLDER/KIND-SEED-NUMBER with the kind's suffix and, where a kind has programs, .elf and
  * .signature; the folder is made when it is missing. `path` gets the name without suffix. */

@@ -15,4 +15,9 @@ int report_fuzz_findings(const struct cli_args *args,
                          const struct facet_fuzz_campaign *campaign,
                          const char *folder);
 
+/* What joining needs besides the cases; and the result of all parts, an exit code. */
+struct json_t;
+struct json_t *report_fuzz_frame(const struct facet_fuzz_campaign *campaign);
+int report_fuzz_join(const struct cli_args *args, const struct facet_share_set *set);
+
 #endif

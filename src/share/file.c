@@ -191,9 +191,15 @@ static enum facet_status check_records(const struct facet_share_file *file, stru
                                 "%s: has unit %" PRIu64 ", which is not of this part",
                                 file->name,
                                 record.unit);
-        } else if (seen != NULL) {
-            found += seen[record.unit / parts] == 0;
-            seen[record.unit / parts] = 1;
+        } else if (seen != NULL && seen[record.unit / parts]++ != 0) {
+            status = facet_fail(err,
+                                FACET_ERR_INPUT,
+                                begin,
+                                "%s: has unit %" PRIu64 " twice",
+                                file->name,
+                                record.unit);
+        } else {
+            found++;
         }
     }
     free(seen);

@@ -66,7 +66,7 @@ TEST(differences_shrink_to_what_matters, "")
     struct facet_error err = {0};
     uint64_t different = 0;
 
-    CHECK_EQ(facet_fuzz_run(&campaign, NULL, NULL, &err), FACET_OK);
+    CHECK_EQ(facet_fuzz_run(&campaign, NULL, NULL, NULL, &err), FACET_OK);
     for (uint64_t number = 100; number < 400; number++) {
         struct facet_fuzz_verdict verdict;
         struct facet_fuzz_case c;
@@ -99,8 +99,8 @@ TEST(findings_do_not_depend_on_threads, "")
     facet_pool *pool;
 
     CHECK_EQ(facet_pool_create(3, &pool, &err), FACET_OK);
-    CHECK_EQ(facet_fuzz_run(&one, NULL, NULL, &err), FACET_OK);
-    CHECK_EQ(facet_fuzz_run(&many, pool, NULL, &err), FACET_OK);
+    CHECK_EQ(facet_fuzz_run(&one, NULL, NULL, NULL, &err), FACET_OK);
+    CHECK_EQ(facet_fuzz_run(&many, NULL, pool, NULL, &err), FACET_OK);
     CHECK_EQ(many.different, one.different);
     CHECK_EQ(many.finding_count, one.finding_count);
     for (size_t i = 0; i < one.finding_count; i++) {
@@ -137,7 +137,7 @@ TEST(machines_agree_with_themselves, "")
                                                 .seed = 3,
                                                 .count = harness_long() ? 20000 : 60,
                                                 .length = 40};
-        CHECK_EQ(facet_fuzz_run(&campaign, NULL, NULL, &err), FACET_OK);
+        CHECK_EQ(facet_fuzz_run(&campaign, NULL, NULL, NULL, &err), FACET_OK);
         CHECK_STR(campaign.findings[0].verdict.text, "");
         CHECK_EQ(campaign.different, 0);
     }
