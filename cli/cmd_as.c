@@ -134,8 +134,13 @@ static bool prepare(struct job *job)
     job->input = args->positional[0];
     job->format = format != NULL ? format : "elf";
     job->options.isa = isa_named(isa);
+    if (cli_given(args, "debug") && strcmp(job->format, "elf") != 0) {
+        (void)cli_bad(args, "-g: only an executable (--format elf) has line tables");
+        return false;
+    }
     job->options.has_base = cli_given(args, "base");
     job->options.listing = cli_given(args, "listing");
+    job->options.debug = cli_given(args, "debug");
     if (!cli_number(args,
                     "base",
                     0,
@@ -382,6 +387,7 @@ static const struct cli_option options[] = {
      "executable (default; not gfx12), flat image, or words for $readmemh"},
     {"base", 'b', "ADDR", "address of the first section (default 0x80000000)"},
     {"listing", 'l', "FILE", "also write a listing: line, address, bytes, text"},
+    {"debug", 'g', NULL, "add line tables for debuggers (DWARF) to an executable"},
     SESSION_ASM_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
@@ -390,7 +396,7 @@ const struct cli_command cli_cmd_as = {
     .name = "as",
     .summary = "assemble a program for the tile machine, the xphmg hart or gfx12",
     .usage = "facet as FILE --isa gfx12|tile|xphmg [-o OUT] [--format elf|bin|hex] [--base ADDR]\n"
-             "         [-D NAME=VALUE]... [-I DIR]... [--listing FILE] [--json]",
+             "         [-g] [-D NAME=VALUE]... [-I DIR]... [--listing FILE] [--json]",
     .details =
         "Reads assembly text (- is standard input) and writes an executable whose addresses are "
         "all known: there is no linker, so every symbol must be defined in the text or with -D. "
@@ -402,6 +408,9 @@ const struct cli_command cli_cmd_as = {
         "the current section somewhere else, `.entry X` names the first instruction (default "
         "_start, else the start of .text). Without -o the result goes next to the input with the "
         "extension .elf or .bin; words go to standard output.\n\n"
+        "-g adds the source line of every instruction, also of those in macros, repetitions and "
+        "included files, as GDB, addr2line and readelf read them; a kernel that `facet tile run` "
+        "or `facet gdb` assembles has them anyway.\n\n"
         "A flat image runs from the lowest loaded address to the highest, gaps are zero. The "
         "hexadecimal form is what Verilog's $readmemh reads into a memory of 32-bit words: one "
         "word per line, its bytes taken little-endian (two 16-bit instructions share a word, a "

@@ -3,6 +3,7 @@
 #include "command/stop.h"
 #include "command/streams.h"
 #include "session/cover.h"
+#include "session/explain.h"
 #include "session/guest_files.h"
 #include "session/lint.h"
 #include "session/picture.h"
@@ -46,7 +47,10 @@ struct session {
     struct session_lint lint;
     struct session_cover cover;
     struct session_run_outputs outputs;
+    struct session_explain why;
     bool input_ended;
+    bool fed;   /* something came from standard input, or its end */
+    bool again; /* steps are made a second time: what they print has been printed */
     uint64_t max_steps;
     double max_seconds;
     double seconds;          /* that the run took */
@@ -65,6 +69,9 @@ host_output(void *context, enum facet_xphmg_stream stream, const void *data, siz
 {
     const struct session *s = context;
 
+    if (s->again) {
+        return;
+    }
     if (stream == FACET_XPHMG_OUT && !s->args->json && s->trace.file != stdout) {
         cli_print_raw(stdout, data, size);
     } else {
@@ -90,6 +97,7 @@ static void feed(struct session *s, bool wait)
     if (found == 0) {
         return;
     }
+    s->fed = true;
     got = found < 0 ? -1 : read(STDIN_FILENO, bytes, sizeof bytes);
     if ((got < 0 && errno == EINTR) ||
         (got > 0 && facet_xphmg_input(s->machine, bytes, (size_t)got, NULL) == FACET_OK)) {
@@ -264,12 +272,42 @@ static void describe_step(const struct session *s, char *text, size_t size)
     }
 }
 
+/* The instruction that the run ended at, executed or not; false where none is to blame. */
+static bool culprit(const struct session *s, uint32_t *core, uint64_t *pc)
+{
+    struct facet_xphmg_fault fault;
+
+    *core = s->stop.core;
+    *pc = s->stop.pc;
+    if (s->stop.reason == FACET_STOP_FAULT && !in_deadlock(s) &&
+        facet_xphmg_get_fault(s->machine, &fault, NULL) == FACET_OK) {
+        *core = fault.core;
+        *pc = fault.pc;
+    }
+    return s->stop.reason != FACET_STOP_EXIT && s->stop.reason != FACET_STOP_IDLE;
+}
+
+/* What is known about that instruction, from a second look at the steps that led to it. */
+static void look_again(struct session *s)
+{
+    uint32_t core;
+    uint64_t pc;
+
+    if (culprit(s, &core, &pc) && !s->fed) {
+        s->again = true;
+        session_explain_look(&s->why);
+        s->again = false;
+    }
+}
+
 static void print_stop(const struct session *s)
 {
     struct facet_xphmg_fault fault;
-    char where[160], step[160];
+    char where[256], step[160];
+    uint32_t core;
+    uint64_t pc;
 
-    session_describe(s->program, s->stop.pc, where, sizeof where);
+    (void)snprintf(where, sizeof where, "%s", session_explain_place(&s->why, s->stop.pc));
     describe_step(s, step, sizeof step);
     if (s->out_of_time || s->stop.reason == FACET_STOP_BUDGET) {
         fprintf(stderr, "facet run: %s reached at %s%s\n", reason_name(s), where, step);
@@ -287,7 +325,7 @@ static void print_stop(const struct session *s)
             where);
     } else if (s->stop.reason == FACET_STOP_FAULT &&
                facet_xphmg_get_fault(s->machine, &fault, NULL) == FACET_OK) {
-        session_describe(s->program, fault.pc, where, sizeof where);
+        (void)snprintf(where, sizeof where, "%s", session_explain_place(&s->why, fault.pc));
         fprintf(stderr,
                 "facet run: hart %u: %s (cause %" PRIu64 ", value 0x%" PRIx64
                 ") at %s, and no trap handler "
@@ -311,6 +349,15 @@ static void print_stop(const struct session *s)
         fprintf(stderr, "facet run: out of memory at %s%s\n", where, step);
     } else if (s->stop.reason == FACET_STOP_REQUEST) {
         fprintf(stderr, "facet run: interrupted at %s%s\n", where, step);
+    }
+    if (culprit(s, &core, &pc)) {
+        char text[128] = "";
+
+        (void)facet_machine_disassemble(s->machine, core, pc, text, sizeof text, NULL);
+        if (s->stop.reason != FACET_STOP_BREAKPOINT) {
+            fprintf(stderr, "  %s\n", text);
+        }
+        session_explain_print(&s->why, stderr, core, pc);
     }
 }
 
@@ -338,12 +385,17 @@ static json_t *fault_json(const struct facet_xphmg_fault *fault)
 static void add_details(const struct session *s, json_t *result)
 {
     struct facet_xphmg_fault fault;
+    uint32_t core;
+    uint64_t pc;
 
     if (s->stop.reason == FACET_STOP_EXIT) {
         (void)json_object_set_new(result, "program_exit", json_integer((json_int_t)s->stop.code));
     } else if (s->stop.reason == FACET_STOP_FAULT && !in_deadlock(s) &&
                facet_xphmg_get_fault(s->machine, &fault, NULL) == FACET_OK) {
         (void)json_object_set_new(result, "fault", fault_json(&fault));
+    }
+    if (culprit(s, &core, &pc)) {
+        (void)json_object_set_new(result, "stopped", session_explain_json(&s->why, core, pc));
     }
 }
 
@@ -452,6 +504,7 @@ static int run_session(struct session *s)
     if (!session_trace_close(&s->trace, s->args, good) || !good) {
         return CLI_BAD; /* main tells of standard output */
     }
+    look_again(s);
     print_stop(s);
     session_lint_print(&s->lint, s->program);
     code = print_summary(s);
@@ -499,12 +552,20 @@ static int run_run(const struct cli_args *args)
         !session_run_outputs_plan(&s.outputs, args, s.program, s.machine) ||
         !session_lint_start(&s.lint, args, s.machine) ||
         !session_cover_start(&s.cover, args, s.machine, FACET_ISA_XPHMG) ||
+        !session_explain_start(&s.why,
+                               args,
+                               s.machine,
+                               FACET_ISA_XPHMG,
+                               s.program,
+                               !cli_given(args, "files") && !cli_given(args, "files-ro")) ||
         !session_trace_open(&s.trace, args, s.program)) {
         code = CLI_BAD;
     } else {
+        s.lint.symbols = &s.why.symbols;
         s.trace.beside = session_cover_observer(&s.cover, session_lint_observer(&s.lint));
         code = run_session(&s);
     }
+    session_explain_free(&s.why);
     session_cover_free(&s.cover);
     session_lint_free(&s.lint);
     facet_object_free(s.program);

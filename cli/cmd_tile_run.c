@@ -4,15 +4,7 @@
 #include "session/lint.h"
 #include "session/steps.h"
 #include "session/tile_output.h"
-
-#include "base/bits.h"
-#include "base/error.h"
-#include "isa/isa.h"
-#include "json/json.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "session/tile_report.h"
 
 #define SNAPSHOT_LIMIT ((size_t)1 << 30) /* bytes: VRAM, caches and state are below */
 
@@ -23,6 +15,7 @@ struct session {
     struct session_trace trace;
     struct session_lint lint;
     struct session_cover cover;
+    struct session_explain why;
     struct facet_stop stop;
 };
 
@@ -36,161 +29,6 @@ static bool find_place(const void *setup, const char *text, uint64_t *address)
 }
 
 /* ---- the report ---- */
-
-static json_t *core_json(const struct session *s, uint32_t core)
-{
-    struct facet_tile_core_report r = facet_tile_report_of(s->setup.machine, core);
-    json_t *classes = json_object();
-    json_t *item = json_pack("{s:I, s:I, s:I, s:o}",
-                             "core",
-                             (json_int_t)core,
-                             "tiles",
-                             (json_int_t)r.tiles,
-                             "instructions",
-                             (json_int_t)r.retired,
-                             "by_class",
-                             classes);
-
-    for (int i = 0; i < FACET_TILE_CLASSES; i++) {
-        (void)json_object_set_new(classes,
-                                  facet_tile_class_name((enum facet_tile_class)i),
-                                  json_integer((json_int_t)r.by_class[i]));
-    }
-    (void)json_object_set_new(item, "status", facet_json_hex(r.status));
-    (void)json_object_set_new(item, "gerror", facet_json_hex(r.gerror));
-    if (r.fault_cause != 0) {
-        (void)json_object_set_new(item,
-                                  "fault",
-                                  json_pack("{s:I, s:s, s:o, s:o}",
-                                            "cause",
-                                            (json_int_t)r.fault_cause,
-                                            "name",
-                                            facet_tile_cause_name(r.fault_cause),
-                                            "pc",
-                                            facet_json_hex(r.fault_pc),
-                                            "address",
-                                            facet_json_hex(r.fault_addr)));
-    }
-    return item;
-}
-
-static int report_json(const struct session *s)
-{
-    json_t *cores = json_array(), *words = json_array(), *result;
-
-    for (uint32_t i = 0; i < FACET_TILE_CORES; i++) {
-        (void)json_array_append_new(cores, core_json(s, i));
-    }
-    for (size_t i = 0; i < s->setup.arg_count; i++) {
-        (void)json_array_append_new(words,
-                                    json_pack("{s:s, s:o}",
-                                              "name",
-                                              s->setup.args[i].name,
-                                              "value",
-                                              facet_json_hex(s->setup.args[i].value)));
-    }
-    result = json_pack("{s:s, s:I, s:o, s:o, s:o}",
-                       "result",
-                       session_result(&s->stop),
-                       "rounds",
-                       (json_int_t)facet_tile_info_of(s->setup.machine).rounds,
-                       "arg_base",
-                       facet_json_hex(s->setup.packet.arg_base),
-                       "args",
-                       words,
-                       "cores",
-                       cores);
-    if (result != NULL) {
-        session_lint_json(&s->lint, s->setup.program, result);
-    }
-    return cli_print_json(s->args, result);
-}
-
-/* The names of the bits that are set, each after a blank. */
-static void print_status(FILE *out, uint32_t status)
-{
-    const struct facet_csr_row *row = facet_csr_find(FACET_ISA_TILE, "status");
-
-    fprintf(out, "  0x%08x", (unsigned)status);
-    for (uint32_t i = 0; row != NULL && i < row->field_count; i++) {
-        if ((status >> row->fields[i].lo & 1) != 0 && row->fields[i].hi == row->fields[i].lo) {
-            fprintf(out, " %s", row->fields[i].name);
-        }
-    }
-    fputc('\n', out);
-}
-
-/* A kernel that ran off its end: the zero word behind its code. */
-static bool ran_off(const struct session *s, const struct facet_tile_core_report *r)
-{
-    const struct facet_object *program = s->setup.program;
-
-    for (size_t i = 0; i < program->section_count; i++) {
-        const struct facet_section *section = &program->sections[i];
-
-        if ((section->flags & FACET_SECTION_EXEC) != 0 &&
-            (r->fault_pc == facet_align_up(section->address + section->size, 4))) {
-            return r->fault_cause == 1 && r->fault_addr == 0;
-        }
-    }
-    return false;
-}
-
-static void report_text(const struct session *s)
-{
-    FILE *out = s->outputs.use_stdout ? stderr : stdout;
-
-    fprintf(out, "core  tiles  instructions");
-    for (int i = 0; i < FACET_TILE_CLASSES; i++) {
-        fprintf(out, "  %9s", facet_tile_class_name((enum facet_tile_class)i));
-    }
-    fprintf(out, "  status\n");
-    for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
-        struct facet_tile_core_report r = facet_tile_report_of(s->setup.machine, core);
-
-        fprintf(out,
-                "%4u  %5u  %12llu",
-                (unsigned)core,
-                (unsigned)r.tiles,
-                (unsigned long long)r.retired);
-        for (int i = 0; i < FACET_TILE_CLASSES; i++) {
-            fprintf(out, "  %9llu", (unsigned long long)r.by_class[i]);
-        }
-        print_status(out, r.status);
-    }
-    for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
-        struct facet_tile_core_report r = facet_tile_report_of(s->setup.machine, core);
-
-        if (r.fault_cause != 0) {
-            char text[128] = "";
-
-            (void)facet_machine_disassemble(
-                s->setup.machine, core, r.fault_pc, text, sizeof text, NULL);
-            fprintf(out,
-                    "core %u: %s (cause %u) at pc 0x%08x, address 0x%08x: %s\n",
-                    (unsigned)core,
-                    facet_tile_cause_name(r.fault_cause),
-                    (unsigned)r.fault_cause,
-                    (unsigned)r.fault_pc,
-                    (unsigned)r.fault_addr,
-                    text);
-            if (ran_off(s, &r)) {
-                fprintf(out, "core %u ran past the end of the code: is EXIT missing?\n", core);
-            }
-        }
-    }
-    if (s->stop.reason == FACET_STOP_BREAKPOINT) {
-        fprintf(out,
-                "core %u stopped at the breakpoint 0x%08llx\n",
-                (unsigned)s->stop.core,
-                (unsigned long long)s->stop.pc);
-    }
-    fprintf(out,
-            "%s after %llu round%s\n",
-            session_result(&s->stop),
-            (unsigned long long)facet_tile_info_of(s->setup.machine).rounds,
-            cli_s(facet_tile_info_of(s->setup.machine).rounds));
-}
 
 /* Where a run was stopped from outside. */
 static void tell_stop(const struct session *s)
@@ -217,11 +55,6 @@ static int exit_code(const struct session *s)
 
 /* ---- the command ---- */
 
-static unsigned line_of(const void *context, uint64_t address)
-{
-    return session_tile_line(context, address);
-}
-
 static int run_tile(const struct cli_args *args)
 {
     struct session s = {.args = args};
@@ -244,10 +77,11 @@ static int run_tile(const struct cli_args *args)
            session_tile_outputs_plan(&s.outputs, &s.setup, args) &&
            session_lint_start(&s.lint, args, s.setup.machine) &&
            session_cover_start(&s.cover, args, s.setup.machine, FACET_ISA_TILE) &&
+           session_explain_start(
+               &s.why, args, s.setup.machine, FACET_ISA_TILE, s.setup.program, true) &&
            session_trace_open(&s.trace, args, s.setup.program);
     if (good) {
-        s.lint.line_of = line_of;
-        s.lint.lines = &s.setup;
+        s.lint.symbols = &s.why.symbols;
         s.trace.beside = session_cover_observer(&s.cover, session_lint_observer(&s.lint));
         good = session_steps(args, s.setup.machine, &s.trace, &s.stop);
         good = session_trace_close(&s.trace, args, good) && good;
@@ -255,10 +89,11 @@ static int run_tile(const struct cli_args *args)
     }
     good = good && session_cover_finish(&s.cover) &&
            session_tile_outputs_write(&s.outputs, &s.setup, args, session_cover_part(&s.cover));
-    if (good && args->json) {
-        good = report_json(&s) == CLI_OK;
-    } else if (good) {
-        report_text(&s);
+    if (good) {
+        good =
+            session_tile_report(
+                args, &s.setup, &s.why, &s.lint, &s.stop, s.outputs.use_stdout ? stderr : stdout) ==
+            CLI_OK;
     }
     if (good && s.stop.reason == FACET_STOP_REQUEST) {
         tell_stop(&s);
@@ -266,6 +101,7 @@ static int run_tile(const struct cli_args *args)
     if (good) {
         code = exit_code(&s);
     }
+    session_explain_free(&s.why);
     session_cover_free(&s.cover);
     session_lint_free(&s.lint);
     session_tile_outputs_free(&s.outputs);

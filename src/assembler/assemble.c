@@ -143,6 +143,23 @@ uint32_t facet_asm_line(const struct asm_source *source, const char *at)
     return line_of(source, in_source(source, at) ? at : source->text, &start);
 }
 
+uint32_t facet_asm_running_line(struct asm_frame *frame, const char *at)
+{
+    uint32_t period = frame->source->period;
+
+    if (at < frame->counted) { /* a repetition begins again */
+        frame->counted = frame->restart;
+        frame->newlines = 0;
+    }
+    while (frame->counted < at) {
+        const char *newline = memchr(frame->counted, '\n', (size_t)(at - frame->counted));
+
+        frame->newlines += newline != NULL;
+        frame->counted = newline != NULL ? newline + 1 : at;
+    }
+    return frame->first_line + (period != 0 ? frame->newlines % period : frame->newlines);
+}
+
 /* "in macro m, used at kernel.s:7" for a place inside an expansion. */
 static void append_origin(const struct asm_source *source, char *text, size_t size)
 {
@@ -265,10 +282,16 @@ bool facet_asm_push(struct asm_context *a,
                     const char *at)
 {
     struct asm_frame *frame;
+    uint32_t line = 1;
 
     if (a->frame_depth >= ASM_MAX_NESTING) {
         return facet_asm_error(
             a, at, 1, "macros, repetitions and files nested deeper than %d", (int)ASM_MAX_NESTING);
+    }
+    if (source->origin != NULL) {
+        line = source->origin_line;
+    } else if (a->frame != NULL && a->frame->source == source) {
+        line = facet_asm_running_line(a->frame, start);
     }
     frame = facet_asm_alloc(a, sizeof *frame);
     *frame = (struct asm_frame){.source = source,
@@ -277,6 +300,8 @@ bool facet_asm_push(struct asm_context *a,
                                 .restart = start,
                                 .repetitions = repetitions,
                                 .condition_floor = a->condition_count,
+                                .first_line = line,
+                                .counted = start,
                                 .parent = a->frame};
     a->frame = frame;
     a->frame_depth++;
@@ -359,6 +384,25 @@ static void record_span(struct asm_context *a, const struct asm_section *section
         a, &result->spans, &a->span_capacity, result->span_count + 1, sizeof *result->spans);
     result->spans[result->span_count++] =
         (struct facet_asm_span){a->line, section->index, before, section->size - before};
+}
+
+/* What a statement put into a section with instructions belongs to its line, wherever that was
+ * written: in a file that is included, in the body of a macro or of a repetition. */
+static void record_mark(struct asm_context *a,
+                        struct asm_frame *frame,
+                        const struct asm_section *section,
+                        uint64_t before)
+{
+    if (section != a->section || section->size <= before ||
+        (section->flags & FACET_SECTION_EXEC) == 0) {
+        return;
+    }
+    facet_asm_fit(a, &a->marks, &a->mark_capacity, a->mark_count + 1, sizeof *a->marks);
+    a->marks[a->mark_count++] =
+        (struct facet_line_mark){.section = section->index,
+                                 .offset = before,
+                                 .file = frame->source->path,
+                                 .line = facet_asm_running_line(frame, a->statement)};
 }
 
 /* ---- statements ---- */
@@ -497,6 +541,9 @@ static void run(struct asm_context *a)
         if (a->options->listing) {
             record_span(a, section, before);
         }
+        if (a->options->debug) {
+            record_mark(a, frame, section, before);
+        }
     }
 }
 
@@ -528,6 +575,7 @@ static void assemble(struct asm_context *a, const char *text, size_t size)
         .text = copy,
         .size = size,
     };
+    source->path = source->name;
     a->statement = a->line_at = copy;
     a->main_source = a->statement_source = source;
     a->line = 1;
@@ -551,6 +599,7 @@ static void free_context(struct asm_context *a)
         free(s->data);
     }
     free(a->fixups);
+    free(a->marks);
     free(a->pcrels);
     facet_arena_free(&a->arena);
     free(a);

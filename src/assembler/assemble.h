@@ -37,6 +37,7 @@ struct facet_asm_options {
     uint64_t max_bytes;                 /* of all sections together; 0: 256 MiB */
     uint64_t max_expansion;             /* statements out of .rept and .macro; 0: 16 million */
     bool listing;                       /* fill facet_asm_result.spans */
+    bool debug;                         /* line tables for debuggers (object/lines.h) */
 };
 
 struct facet_asm_result {

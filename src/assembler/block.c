@@ -23,6 +23,7 @@ struct asm_macro {
         bool required, rest;
     } params[MAX_MACRO_PARAMS];
     const struct asm_source *source;
+    uint32_t line; /* of the body */
     struct asm_macro *next;
 };
 
@@ -297,6 +298,7 @@ static bool push_text(struct asm_context *a,
                       const char *name,
                       const struct asm_source *origin,
                       const char *origin_at,
+                      uint32_t origin_line,
                       uint32_t period)
 {
     struct asm_source *source;
@@ -323,10 +325,12 @@ static bool push_text(struct asm_context *a,
     facet_strbuf_free(text);
     source = facet_asm_alloc(a, sizeof *source);
     *source = (struct asm_source){.name = origin->name,
+                                  .path = origin->path,
                                   .text = copy,
                                   .size = size,
                                   .origin = origin,
                                   .origin_at = origin_at,
+                                  .origin_line = origin_line,
                                   .period = period,
                                   .parent = a->frame->source,
                                   .parent_at = a->statement,
@@ -406,7 +410,8 @@ bool facet_asm_irp(struct asm_context *a, const char **p, int unused)
         lines++;
         line++;
     }
-    return push_text(a, &text, ".irp", a->frame->source, body, lines);
+    return push_text(
+        a, &text, ".irp", a->frame->source, body, facet_asm_running_line(a->frame, body), lines);
 }
 
 /* ---- macros ---- */
@@ -494,6 +499,7 @@ bool facet_asm_macro(struct asm_context *a, const char **p, int unused)
     m->body = body;
     m->body_end = body_end;
     m->source = a->frame->source;
+    m->line = facet_asm_running_line(a->frame, body);
     if (macro_params(a, m, facet_lex_space(name_end))) {
         m->next = a->macros;
         a->macros = m;
@@ -581,15 +587,29 @@ bool facet_asm_use_macro(
     copy = facet_arena_copy(&a->arena, m->name, m->name_length);
     text.failed |= copy == NULL;
     *p = facet_asm_skip_statement(a, *p);
-    return push_text(a, &text, copy, m->source, m->body, 0);
+    return push_text(a, &text, copy, m->source, m->body, m->line, 0);
 }
 
 /* ---- inclusion ---- */
 
-/* The file in the first folder that has it. */
+static const char *path_of(struct asm_context *a, const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path;
+
+    if (strcmp(folder, ".") == 0) {
+        return name;
+    }
+    path = facet_asm_alloc(a, size);
+    (void)snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+/* The file in the first folder that has it, and the name of both together. */
 static bool read_from_folders(struct asm_context *a,
                               const char *name,
                               struct facet_bytes *bytes,
+                              const char **path,
                               struct facet_error *err)
 {
     for (size_t i = 0; i < a->options->include_count; i++) {
@@ -605,6 +625,9 @@ static bool read_from_folders(struct asm_context *a,
             a->stop_status = status;
             longjmp(a->stop, 1);
         }
+        if (status == FACET_OK) {
+            *path = path_of(a, folder, name);
+        }
         return status == FACET_OK ||
                facet_fail(err, status, 0, "%.200s/%.250s", folder, inner.message) == FACET_OK;
     }
@@ -619,7 +642,7 @@ static bool read_from_folders(struct asm_context *a,
 
 bool facet_asm_include(struct asm_context *a, const char **p, int unused)
 {
-    const char *name, *start = *p = facet_lex_space(*p);
+    const char *name, *path, *start = *p = facet_lex_space(*p);
     struct asm_source *source;
     struct facet_bytes bytes;
     struct facet_error err;
@@ -639,11 +662,14 @@ bool facet_asm_include(struct asm_context *a, const char **p, int unused)
     memcpy(copy, name, length);
     copy[length] = '\0';
     source = facet_asm_alloc(a, sizeof *source);
-    if (!read_from_folders(a, copy, &bytes, &err)) {
+    if (!read_from_folders(a, copy, &bytes, &path, &err)) {
         return facet_asm_error(a, start, length + 2, "%.300s", err.message);
     }
-    *source = (struct asm_source){
-        .name = copy, .size = bytes.size, .parent = a->frame->source, .parent_at = start};
+    *source = (struct asm_source){.name = copy,
+                                  .path = path,
+                                  .size = bytes.size,
+                                  .parent = a->frame->source,
+                                  .parent_at = start};
     text = facet_arena_alloc(&a->arena, bytes.size + 2, 1);
 
     if (text != NULL) {

@@ -19,6 +19,7 @@
 #include "assembler/assemble.h"
 #include "assembler/lex.h"
 #include "isa/isa.h"
+#include "object/lines.h"
 
 #include <setjmp.h>
 #include <string.h>
@@ -35,11 +36,13 @@ enum {
 /* A text that is being read: a file, or the expansion of a macro. */
 struct asm_source {
     const char *name;
+    const char *path; /* of the file, as a debugger can find it */
     const char *text; /* a NUL follows text[size - 1] */
     size_t size;
     /* Where the text was written, when it is a copy: the body of a macro or of an .irp. */
     const struct asm_source *origin;
     const char *origin_at;
+    uint32_t origin_line;            /* of origin_at, in the file */
     uint32_t period;                 /* lines of one of the consecutive copies of the body */
     const struct asm_source *parent; /* who used the macro or included the file */
     const char *parent_at;
@@ -53,6 +56,9 @@ struct asm_frame {
     const char *restart;      /* .rept: where the body starts */
     uint64_t repetitions;     /* still to come after this one */
     unsigned condition_floor; /* conditions open when the frame began */
+    uint32_t first_line;      /* of `restart`, in the file */
+    const char *counted;      /* newlines are counted from `restart` up to here: */
+    uint32_t newlines;
     struct asm_frame *parent;
 };
 
@@ -269,6 +275,8 @@ struct asm_context {
     unsigned condition_count;
     const char *file_symbol;
 
+    struct facet_line_mark *marks; /* for the line table */
+    size_t mark_count, mark_capacity;
     size_t span_capacity;
     const char *main_statement; /* start of the running statement of the main file */
     const char *line_at;        /* lines are counted up to here */
@@ -289,6 +297,8 @@ bool facet_asm_error_in(struct asm_context *a,
                         ...) __attribute__((format(printf, 5, 6)));
 /* The line of the file in which a place of a text was written. */
 uint32_t facet_asm_line(const struct asm_source *source, const char *at);
+/* The same for a place in the text that is being read, counted on from the last question. */
+uint32_t facet_asm_running_line(struct asm_frame *frame, const char *at);
 /* Said with the next complaint. */
 void facet_asm_hint(struct asm_context *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -355,6 +355,25 @@ static uint64_t entry_of(struct asm_context *a)
     return a->isa == FACET_ISA_TILE ? (uint32_t)value : (uint64_t)value;
 }
 
+/* The line table, of the sections as the object numbers them. */
+static void fill_lines(struct asm_context *a)
+{
+    const struct asm_section *section = a->first_section;
+
+    for (size_t i = 0; i < a->mark_count; i++) {
+        while (section->index != a->marks[i].section) {
+            section = section->next != NULL ? section->next : a->first_section;
+        }
+        a->marks[i].section = section->object_index;
+    }
+    if (a->options->debug &&
+        facet_lines_write(a->result->object, a->main_source->path, a->marks, a->mark_count, NULL) !=
+            FACET_OK) {
+        a->stop_status = FACET_ERR_MEMORY;
+        longjmp(a->stop, 1);
+    }
+}
+
 bool facet_asm_finish(struct asm_context *a)
 {
     struct asm_section **sorted;
@@ -392,6 +411,7 @@ bool facet_asm_finish(struct asm_context *a)
             }
         }
     }
+    fill_lines(a);
     if (facet_object_make_segments(a->result->object, NULL) != FACET_OK) {
         a->stop_status = FACET_ERR_MEMORY;
         longjmp(a->stop, 1);

@@ -4,7 +4,7 @@
 #define FACET_COSIM_INTERNAL_H
 
 #include "base/strbuf.h"
-#include "cosim/symbols.h"
+#include "object/symbols.h"
 #include "machine/internal.h"
 
 #include <facet/cosim.h>

@@ -5,6 +5,8 @@
 
 #include "object/object.h"
 
+/* ---- reading ---- */
+
 struct facet_line_row {
     uint64_t address;
     const char *file; /* its name without a folder */
@@ -23,5 +25,25 @@ enum facet_status
 facet_lines_read(struct facet_object *object, struct facet_lines *out, struct facet_error *err);
 /* The row that an address belongs to, or NULL. */
 const struct facet_line_row *facet_lines_find(const struct facet_lines *lines, uint64_t address);
+
+/* ---- writing ---- */
+
+/* From this place of a section on (an index of the object), up to the next mark or its end. */
+struct facet_line_mark {
+    uint32_t section;
+    uint64_t offset;
+    const char *file; /* as a debugger can find it */
+    uint32_t line;
+};
+
+/* Adds .debug_line, and the .debug_info and .debug_abbrev without which no debugger looks at it,
+ * in DWARF 4: a unit for each section with marks. Those of a section come in rising order. Nothing
+ * in the tables depends on the host: `name` and files that are relative mean the folder where the
+ * debugger runs. FACET_ERR_MEMORY. */
+enum facet_status facet_lines_write(struct facet_object *object,
+                                    const char *name,
+                                    const struct facet_line_mark *marks,
+                                    size_t count,
+                                    struct facet_error *err);
 
 #endif

@@ -183,7 +183,7 @@ unsigned session_gfx12_disassemble(
 
 bool session_gfx12_is_flat(const struct cli_args *args)
 {
-    static const char *const others[] = {"base", "listing", "define", "include"};
+    static const char *const others[] = {"base", "listing", "debug", "define", "include"};
     const char *format = cli_value(args, "format");
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {

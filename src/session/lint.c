@@ -52,16 +52,22 @@ static void describe(const struct session_lint *report,
                      const struct facet_lint_finding *f,
                      struct texts *t)
 {
+    const struct facet_line_row *row;
+
     if (program != NULL) {
         session_describe(program, f->pc, t->where, sizeof t->where);
     } else {
         (void)snprintf(t->where, sizeof t->where, "0x%" PRIx64, f->pc);
     }
-    t->line = report->line_of != NULL ? report->line_of(report->lines, f->pc) : 0;
+    row = report->symbols != NULL ? facet_lines_find(&report->symbols->lines, f->pc) : NULL;
+    t->line = row != NULL ? row->line : 0;
     t->source[0] = '\0';
-    if (t->line != 0) {
+    if (row != NULL) {
+        const char *path = report->args->positional[0], *slash = strrchr(path, '/');
+        bool main_file = strcmp(slash != NULL ? slash + 1 : path, row->file) == 0;
+
         (void)snprintf(
-            t->source, sizeof t->source, " %.256s:%u", report->args->positional[0], t->line);
+            t->source, sizeof t->source, " %.256s:%u", main_file ? path : row->file, t->line);
     }
     (void)facet_machine_disassemble(report->machine, f->core, f->pc, t->insn, sizeof t->insn, NULL);
 }

@@ -5,7 +5,7 @@
 #include "command/command.h"
 
 #include "lint/lint.h"
-#include "object/object.h"
+#include "object/symbols.h"
 
 #include <jansson.h>
 
@@ -24,9 +24,7 @@ struct session_lint {
     const struct cli_args *args;
     facet_machine *machine;
     facet_lint *lint;
-    /* The line of positional[0] for an address, 0 where it is not known; NULL: no lines. */
-    unsigned (*line_of)(const void *context, uint64_t address);
-    const void *lines;
+    const struct facet_symbols *symbols; /* for the lines; NULL: none */
     const char *title; /* before each line: which of several programs; may be NULL */
 };
 

@@ -179,29 +179,6 @@ static bool read_packet(struct session_tile *s, const struct cli_args *args)
 
 /* ---- the program ---- */
 
-/* Without memory there are no line numbers. */
-static void keep_lines(struct session_tile *s, const struct facet_asm_result *result)
-{
-    s->lines = calloc(result->span_count + 1, sizeof *s->lines);
-    for (size_t i = 0; s->lines != NULL && i < result->span_count; i++) {
-        const struct facet_asm_span *span = &result->spans[i];
-        uint64_t section = s->program->sections[span->section].address;
-
-        s->lines[s->line_count++] = (struct session_tile_line){
-            (uint32_t)(section + span->offset), (uint32_t)span->size, span->line};
-    }
-}
-
-unsigned session_tile_line(const struct session_tile *s, uint64_t address)
-{
-    for (size_t i = 0; i < s->line_count; i++) {
-        if (address - s->lines[i].address < s->lines[i].size) {
-            return s->lines[i].line;
-        }
-    }
-    return 0;
-}
-
 static bool assemble(struct session_tile *s,
                      const struct cli_args *args,
                      const char *path,
@@ -209,7 +186,7 @@ static bool assemble(struct session_tile *s,
                      uint32_t base)
 {
     struct facet_asm_options options = {
-        .isa = FACET_ISA_TILE, .has_base = true, .base = base, .listing = true};
+        .isa = FACET_ISA_TILE, .has_base = true, .base = base, .debug = true};
     struct facet_asm_result result;
     struct facet_error err = {0};
     struct session_asm *own = malloc(sizeof *own); /* tables of some size */
@@ -231,7 +208,6 @@ static bool assemble(struct session_tile *s,
     if (good) {
         s->program = result.object;
         result.object = NULL;
-        keep_lines(s, &result);
         good = facet_object_make_segments(s->program, &err) == FACET_OK;
     }
     if (!good) {
@@ -536,7 +512,6 @@ void session_tile_end(struct session_tile *s)
 {
     facet_machine_destroy(s->machine);
     facet_object_free(s->program);
-    free(s->lines);
     facet_pool_destroy(s->pool);
     *s = (struct session_tile){0};
 }

@@ -50,19 +50,12 @@ struct session_tile {
         uint32_t value;
     } args[SESSION_TILE_ARGS];
     size_t arg_count;
-    struct session_tile_line { /* where the lines of assembly text went, in their order; NULL: not
-                                  known */
-        uint32_t address, size, line;
-    } * lines;
-    size_t line_count;
 };
 
 /* The machine of the options above with the kernel in positional[0] dispatched. Prints the
  * complaint and returns false otherwise. End in every case. */
 bool session_tile_start(struct session_tile *setup, const struct cli_args *args);
 void session_tile_end(struct session_tile *setup);
-/* The line of positional[0] that made the instruction at an address; 0: not known. */
-unsigned session_tile_line(const struct session_tile *setup, uint64_t address);
 /* A number, the name of an argument (its value), or a symbol of the program. */
 bool session_tile_address(const struct session_tile *setup, const char *text, uint32_t *address);
 

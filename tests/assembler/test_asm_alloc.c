@@ -17,7 +17,8 @@ static const char text[] =
 
 static enum facet_status run_all(void)
 {
-    struct facet_asm_options options = {.isa = FACET_ISA_XPHMG, .file = "t.s", .listing = true};
+    struct facet_asm_options options = {
+        .isa = FACET_ISA_XPHMG, .file = "t.s", .listing = true, .debug = true};
     struct facet_asm_result result;
     struct facet_object *object = NULL;
     struct facet_strbuf out;

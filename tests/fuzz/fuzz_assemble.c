@@ -41,8 +41,11 @@ static void check_again(const struct facet_object *object, const struct facet_as
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct facet_asm_options options = {
-        .file = "fuzz.s", .max_bytes = 1 << 16, .max_expansion = 3000, .listing = true};
+    struct facet_asm_options options = {.file = "fuzz.s",
+                                        .max_bytes = 1 << 16,
+                                        .max_expansion = 3000,
+                                        .listing = true,
+                                        .debug = true};
     struct facet_asm_result result;
     struct facet_error err;
     uint8_t *elf = NULL;

@@ -1,5 +1,5 @@
 /* See symbols.h. */
-#include "cosim/symbols.h"
+#include "object/symbols.h"
 
 #include "object/elf.h"
 
@@ -8,7 +8,9 @@
 
 void facet_symbols_free(struct facet_symbols *symbols)
 {
-    facet_object_free(symbols->object);
+    if (symbols->owned) {
+        facet_object_free(symbols->object);
+    }
     free(symbols->order);
     *symbols = (struct facet_symbols){0};
 }
@@ -62,20 +64,33 @@ enum facet_status facet_symbols_read(struct facet_symbols *symbols,
                                      size_t size,
                                      struct facet_error *err)
 {
-    struct facet_symbols fresh = {0};
-    enum facet_status status = facet_elf_read(elf, size, &fresh.object, err);
+    struct facet_object *object;
+    enum facet_status status = facet_elf_read(elf, size, &object, err);
 
     if (status != FACET_OK) {
         return status;
     }
-    status = facet_lines_read(fresh.object, &fresh.lines, err);
+    status = facet_symbols_of(symbols, object, err);
+    if (status == FACET_OK) {
+        symbols->owned = true;
+    } else {
+        facet_object_free(object);
+    }
+    return status;
+}
+
+enum facet_status facet_symbols_of(struct facet_symbols *symbols,
+                                   struct facet_object *object,
+                                   struct facet_error *err)
+{
+    struct facet_symbols fresh = {.object = object};
+    enum facet_status status = facet_lines_read(object, &fresh.lines, err);
+
     if (status == FACET_ERR_MEMORY) { /* names are there without lines, too */
-        facet_symbols_free(&fresh);
         return status;
     }
     fresh.order = malloc((fresh.object->symbol_count + 1) * sizeof *fresh.order);
     if (fresh.order == NULL) {
-        facet_symbols_free(&fresh);
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for symbols");
     }
     for (size_t i = 0; i < fresh.object->symbol_count; i++) {
@@ -89,8 +104,8 @@ enum facet_status facet_symbols_read(struct facet_symbols *symbols,
     return FACET_OK;
 }
 
-static void
-print_name(const struct facet_symbols *symbols, uint64_t address, struct facet_strbuf *out)
+const struct facet_object_symbol *facet_symbols_find(const struct facet_symbols *symbols,
+                                                     uint64_t address)
 {
     const struct facet_object_symbol *symbol;
     size_t low = 0, high = symbols->count;
@@ -105,26 +120,25 @@ print_name(const struct facet_symbols *symbols, uint64_t address, struct facet_s
         }
     }
     if (low == 0) {
-        return;
+        return NULL;
     }
     symbol = &symbols->object->symbols[symbols->order[low - 1]];
-    if (address - symbol->value >= symbols->object->sections[symbol->section].size) {
-        return;
-    }
-    if (address == symbol->value) {
-        facet_strbuf_printf(out, " <%s>", symbol->name);
-    } else {
-        facet_strbuf_printf(out, " <%s+0x%" PRIx64 ">", symbol->name, address - symbol->value);
-    }
+    return address - symbol->value < symbols->object->sections[symbol->section].size ? symbol
+                                                                                     : NULL;
 }
 
 void facet_symbols_print(const struct facet_symbols *symbols,
                          uint64_t address,
                          struct facet_strbuf *out)
 {
+    const struct facet_object_symbol *symbol = facet_symbols_find(symbols, address);
     const struct facet_line_row *row = facet_lines_find(&symbols->lines, address);
 
-    print_name(symbols, address, out);
+    if (symbol != NULL && address == symbol->value) {
+        facet_strbuf_printf(out, " <%s>", symbol->name);
+    } else if (symbol != NULL) {
+        facet_strbuf_printf(out, " <%s+0x%" PRIx64 ">", symbol->name, address - symbol->value);
+    }
     if (row != NULL) {
         facet_strbuf_printf(out, " %s:%" PRIu32, row->file, row->line);
     }
