@@ -295,7 +295,7 @@ static void look_again(struct session *s)
 
     if (culprit(s, &core, &pc) && !s->fed) {
         s->again = true;
-        session_explain_look(&s->why);
+        session_explain_look(&s->why, s->stop.reason == FACET_STOP_FAULT);
         s->again = false;
     }
 }

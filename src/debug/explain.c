@@ -106,7 +106,17 @@ void facet_explain_place(const struct facet_explain *e, uint64_t address, struct
 {
     facet_strbuf_printf(out, "0x%0*" PRIx64, e->isa == FACET_ISA_TILE ? 8 : 1, address);
     if (e->symbols != NULL) {
-        facet_symbols_print(e->symbols, address, out);
+        const struct facet_object_symbol *symbol = facet_symbols_find(e->symbols, address);
+        const struct facet_line_row *row = facet_lines_find(&e->symbols->lines, address);
+
+        if (symbol != NULL && address == symbol->value) {
+            facet_strbuf_printf(out, " <%s>", symbol->name);
+        } else if (symbol != NULL) { /* as GDB writes it */
+            facet_strbuf_printf(out, " <%s+%" PRIu64 ">", symbol->name, address - symbol->value);
+        }
+        if (row != NULL) {
+            facet_strbuf_printf(out, " %s:%" PRIu32, row->file, row->line);
+        }
     }
 }
 

@@ -32,7 +32,7 @@ struct facet_explain {
     uint64_t seen;                       /* steps that the writes were watched for */
 };
 
-/* Appends "0x80000004 <loop+0x4> kernel.s:7". */
+/* Appends "0x80000004 <loop+4> kernel.s:7". */
 void facet_explain_place(const struct facet_explain *e, uint64_t address, struct facet_strbuf *out);
 /* Members of an open object, in text one line for each register and each word of status that is not
  * zero: what the instruction at `pc` of the core reads. A word that is no instruction reads

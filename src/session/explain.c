@@ -50,8 +50,9 @@ static void run_to(facet_machine *machine, uint64_t steps)
     }
 }
 
-void session_explain_look(struct session_explain *e)
+void session_explain_look(struct session_explain *e, bool ended)
 {
+    struct facet_stop stop;
     uint64_t last = facet_machine_steps(e->machine);
     uint64_t from = last - e->first > WATCHED ? last - WATCHED : e->first;
 
@@ -64,6 +65,9 @@ void session_explain_look(struct session_explain *e)
         run_to(e->machine, from);
         (void)facet_machine_observe(e->machine, facet_writes_observer(e->writes));
         run_to(e->machine, last);
+        if (ended) { /* that nothing moves is found out by trying */
+            facet_machine_run(e->machine, &(struct facet_run){.budget = 1}, &stop);
+        }
         (void)facet_machine_observe(e->machine, NULL);
         e->how.writes = e->writes;
         e->how.seen = last - from;

@@ -31,9 +31,9 @@ bool session_explain_start(struct session_explain *e,
                            bool repeats);
 void session_explain_free(struct session_explain *e);
 /* After the run, when everything else of the machine has been written: makes the last steps again
- * and leaves the machine where it was. */
-void session_explain_look(struct session_explain *e);
-/* "0x80000004 <loop+0x4> kernel.s:7", valid until the next call. */
+ * and leaves the machine where it was, also when it could not continue there (`ended`). */
+void session_explain_look(struct session_explain *e, bool ended);
+/* "0x80000004 <loop+4> kernel.s:7", valid until the next call. */
 const char *session_explain_place(const struct session_explain *e, uint64_t pc);
 /* The registers and words of status, a line each. */
 void session_explain_print(const struct session_explain *e, FILE *out, uint32_t core, uint64_t pc);

@@ -67,7 +67,10 @@ bool session_steps(const struct cli_args *args,
     bool good = cli_number(args, "steps", 0, UINT64_MAX, &steps), more = steps != 0;
     struct cli_stop watch;
 
-    stop->reason = FACET_STOP_BUDGET; /* of --steps 0 */
+    if (!more) { /* no steps: where the machine stands */
+        facet_machine_run(machine, &(struct facet_run){.budget = 0}, stop);
+    }
+    stop->reason = FACET_STOP_BUDGET;
     cli_stop_begin(&watch, machine, cli_deadline_left());
     while (good && more) {
         uint64_t left = steps - done, most = left < CHUNK ? left : CHUNK;

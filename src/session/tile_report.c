@@ -232,7 +232,7 @@ int session_tile_report(const struct cli_args *args,
                         FILE *out)
 {
     if (is_held(stop) || session_tile_has_fault(setup->machine)) {
-        session_explain_look(why);
+        session_explain_look(why, stop->reason == FACET_STOP_FAULT);
     }
     if (args->json) {
         return report_json(args, setup, why, lint, stop);
