@@ -642,7 +642,7 @@ static bool read_from_folders(struct asm_context *a,
 
 bool facet_asm_include(struct asm_context *a, const char **p, int unused)
 {
-    const char *name, *path, *start = *p = facet_lex_space(*p);
+    const char *name, *path = NULL, *start = *p = facet_lex_space(*p);
     struct asm_source *source;
     struct facet_bytes bytes;
     struct facet_error err;

@@ -2,7 +2,7 @@
 #include "conform/internal.h"
 
 #include "base/file.h"
-#include "tile_list/list.h"
+#include "tile_list/play.h"
 
 #include <facet/tile_layouts.h>
 
@@ -37,39 +37,6 @@ append_registers(struct conform_words *words, const facet_machine *machine, stru
     return good ? FACET_OK : no_memory(err);
 }
 
-static enum facet_status
-prepare(const struct facet_tile_list *list, facet_machine **machine, struct facet_error *err)
-{
-    enum facet_status status = facet_tile_create(&list->config, machine, err);
-
-    for (size_t i = 0; i < list->piece_count && status == FACET_OK; i++) {
-        const struct facet_tile_list_piece *piece = &list->pieces[i];
-
-        status = facet_machine_write(*machine, 0, piece->address, piece->bytes, piece->size, err);
-    }
-    status = status == FACET_OK
-                 ? facet_tile_ring(*machine, list->ring, FACET_TILE_LIST_RING_BYTES, err)
-                 : status;
-    return status == FACET_OK
-               ? facet_tile_host_write(*machine, FACET_TILE_REG_COMPLETION_BASE, list->slots, err)
-               : status;
-}
-
-static enum facet_status
-do_step(facet_machine *machine, const struct facet_tile_list_step *step, struct facet_error *err)
-{
-    switch (step->kind) {
-    case FACET_TILE_LIST_SIGNAL:
-        return facet_tile_slot_write(machine, step->slot, step->value, err);
-    case FACET_TILE_LIST_DOORBELL:
-        return facet_tile_doorbell(machine, step->value, err);
-    case FACET_TILE_LIST_REGISTER:
-        return facet_tile_host_write(machine, step->slot, step->value, err);
-    default:
-        return facet_tile_push(machine, &step->command, err);
-    }
-}
-
 /* Every step of the list, each until nothing moves; `seen` takes the registers after it. */
 static enum facet_status run_list(const struct facet_tile_list *list,
                                   facet_machine *machine,
@@ -78,27 +45,28 @@ static enum facet_status run_list(const struct facet_tile_list *list,
                                   struct facet_error *err)
 {
     const struct facet_run run = {.budget = CONFORM_MOST_STEPS};
-    enum facet_status status = FACET_OK;
+    struct facet_tile_play play;
+    enum facet_status status = facet_tile_play_start(&play, list, machine, err);
 
-    for (size_t i = 0; i < list->step_count && status == FACET_OK; i++) {
+    while (status == FACET_OK && !facet_tile_play_over(&play)) {
         struct facet_stop stop;
 
-        status = do_step(machine, &list->steps[i], err);
+        status = facet_tile_play_give(&play, err);
         if (status != FACET_OK) {
             break;
         }
-        (void)facet_tile_host_write(machine, FACET_TILE_REG_CMDQ_DOORBELL, 1, NULL);
         facet_machine_run(machine, &run, &stop);
         if (stop.reason == FACET_STOP_BUDGET) {
             conform_say(result,
                         CONFORM_TIMEOUT,
                         "commands[%zu] is still running after %llu steps",
-                        i,
+                        play.next - 1,
                         (unsigned long long)CONFORM_MOST_STEPS);
             break;
         }
         status = append_registers(seen, machine, err);
     }
+    facet_tile_play_free(&play);
     return status;
 }
 
@@ -195,7 +163,7 @@ enum facet_status conform_list(const struct conform_case *c,
     if (status == FACET_OK) {
         status = facet_tile_list_read(path, c->path, text.data, text.size, &list, err);
     }
-    status = status == FACET_OK ? prepare(&list, &machine, err) : status;
+    status = status == FACET_OK ? facet_tile_create(&list.config, &machine, err) : status;
     status = status == FACET_OK ? run_list(&list, machine, &registers, result, err) : status;
     status = status == FACET_OK ? look(&list, machine, &registers, got, err) : status;
     free(registers.word);

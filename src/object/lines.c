@@ -145,7 +145,7 @@ static bool add_file(struct facet_object *object, struct unit *u, const char *na
         u->files = more;
         u->file_room = room;
     }
-    u->files[u->file_count++] = base_name(name);
+    u->files[u->file_count++] = name;
     return true;
 }
 
@@ -263,7 +263,7 @@ static void emit(const struct unit *u, const struct state *s, bool end, struct f
         const char *file = s->file < u->file_count ? u->files[s->file] : "";
 
         out->rows[out->count] = (struct facet_line_row){
-            s->address, file, end ? 0 : (uint32_t)s->line, (uint32_t)out->count};
+            s->address, base_name(file), file, end ? 0 : (uint32_t)s->line, (uint32_t)out->count};
     }
     out->count++;
 }

@@ -10,6 +10,7 @@
 struct facet_line_row {
     uint64_t address;
     const char *file; /* its name without a folder */
+    const char *path; /* its name as the table has it */
     uint32_t line;    /* 0: behind the end of a sequence */
     uint32_t order;   /* of the table: of rows with one address the last one counts */
 };

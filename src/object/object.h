@@ -85,6 +85,13 @@ enum facet_status facet_object_flatten(const struct facet_object *object,
                                        uint64_t *base,
                                        struct facet_error *err);
 
+/* One object with the loaded sections, symbols and source lines of several, which stay as they are.
+ * The entry is that of the first. On success *out belongs to the caller. */
+enum facet_status facet_object_merge(struct facet_object *const *parts,
+                                     size_t count,
+                                     struct facet_object **out,
+                                     struct facet_error *err);
+
 /* A flat file as an object: one executable section .text at `base`, entry there. */
 enum facet_status facet_object_from_bytes(enum facet_isa isa,
                                           const uint8_t *data,

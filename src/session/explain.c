@@ -50,27 +50,42 @@ static void run_to(facet_machine *machine, uint64_t steps)
     }
 }
 
-void session_explain_look(struct session_explain *e, bool ended)
+bool session_explain_short(uint64_t first, uint64_t last)
 {
-    struct facet_stop stop;
-    uint64_t last = facet_machine_steps(e->machine);
+    return last - first <= REPEATED;
+}
+
+void session_explain_watch(struct session_explain *e, uint64_t last)
+{
     uint64_t from = last - e->first > WATCHED ? last - WATCHED : e->first;
 
-    if (e->start.data == NULL || last - e->first > REPEATED || facet_machine_in_step(e->machine) ||
-        (e->writes = facet_writes_create(e->machine)) == NULL) {
+    e->writes = facet_writes_create(e->machine);
+    if (e->writes == NULL) {
+        return;
+    }
+    run_to(e->machine, from);
+    (void)facet_machine_observe(e->machine, facet_writes_observer(e->writes));
+    run_to(e->machine, last);
+    (void)facet_machine_observe(e->machine, NULL);
+    e->how.writes = e->writes;
+    e->how.seen = last - from;
+}
+
+void session_explain_look(struct session_explain *e, bool ended)
+{
+    uint64_t last = facet_machine_steps(e->machine);
+    struct facet_stop stop;
+
+    if (e->start.data == NULL || !session_explain_short(e->first, last) ||
+        facet_machine_in_step(e->machine)) {
         return;
     }
     (void)facet_machine_observe(e->machine, NULL);
     if (facet_machine_restore(e->machine, e->start.data, e->start.size, NULL) == FACET_OK) {
-        run_to(e->machine, from);
-        (void)facet_machine_observe(e->machine, facet_writes_observer(e->writes));
-        run_to(e->machine, last);
+        session_explain_watch(e, last);
         if (ended) { /* that nothing moves is found out by trying */
             facet_machine_run(e->machine, &(struct facet_run){.budget = 1}, &stop);
         }
-        (void)facet_machine_observe(e->machine, NULL);
-        e->how.writes = e->writes;
-        e->how.seen = last - from;
     }
 }
 

@@ -33,6 +33,10 @@ void session_explain_free(struct session_explain *e);
 /* After the run, when everything else of the machine has been written: makes the last steps again
  * and leaves the machine where it was, also when it could not continue there (`ended`). */
 void session_explain_look(struct session_explain *e, bool ended);
+/* The same for a machine that is at its first step again: on to the last one. */
+void session_explain_watch(struct session_explain *e, uint64_t last);
+/* Whether so many steps are made a second time. */
+bool session_explain_short(uint64_t first, uint64_t last);
 /* "0x80000004 <loop+4> kernel.s:7", valid until the next call. */
 const char *session_explain_place(const struct session_explain *e, uint64_t pc);
 /* The registers and words of status, a line each. */

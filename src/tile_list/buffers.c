@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_LIMIT = 256 << 20 };
+enum { FILE_LIMIT = 256 << 20, FACET_TILE_LIST_FILE = 1024 };
 
 /* Elements of an array as little-endian numbers. */
 static bool read_numbers(struct facet_tile_list_reader *p,
@@ -215,16 +215,29 @@ static bool read_picture(struct facet_tile_list_reader *p,
     return out->data != NULL || facet_tile_list_no_memory(p);
 }
 
+/* A file of the list as who runs the command would name it. */
+static void
+name_file(const struct facet_tile_list_reader *p, const char *name, char out[FACET_TILE_LIST_FILE])
+{
+    bool here = p->folder == NULL || strcmp(p->folder, ".") == 0;
+
+    (void)snprintf(
+        out, FACET_TILE_LIST_FILE, "%s%s%s", here ? "" : p->folder, here ? "" : "/", name);
+}
+
 /* A kernel, assembled for where it will lie. */
 static bool read_code(struct facet_tile_list_reader *p,
                       const char *text,
                       size_t size,
                       const char *where,
+                      const char *file,
                       uint32_t address,
                       struct facet_bytes *out)
 {
     const char *const folders[] = {p->folder};
     struct facet_asm_options options = {.isa = FACET_ISA_TILE,
+                                        .file = file,
+                                        .debug = true,
                                         .has_base = true,
                                         .base = address,
                                         .include_folders = folders,
@@ -237,6 +250,10 @@ static bool read_code(struct facet_tile_list_reader *p,
         facet_object_make_segments(result.object, &inner) == FACET_OK &&
         facet_object_flatten(result.object, &out->data, &out->size, &base, &inner) == FACET_OK;
 
+    if (good && base == address) {
+        p->kernels[p->kernel_count++] = result.object;
+        result.object = NULL;
+    }
     facet_asm_result_free(&result);
     if (good && base != address) {
         free(out->data);
@@ -257,12 +274,19 @@ static bool read_assembly(struct facet_tile_list_reader *p,
                           struct facet_bytes *out)
 {
     const json_t *lines = json_object_get(object, "code");
+    char file[FACET_TILE_LIST_FILE];
     struct facet_bytes text = {0};
     size_t size = 0;
     bool good = true;
 
+    (void)snprintf(file, sizeof file, "%s", where);
     if (lines == NULL) {
-        good = read_whole_file(p, json_object_get(object, "assembly"), where, &text);
+        const json_t *name = json_object_get(object, "assembly");
+
+        good = read_whole_file(p, name, where, &text);
+        if (good) {
+            name_file(p, json_string_value(name), file);
+        }
     } else {
         for (size_t i = 0; i < json_array_size(lines); i++) {
             size += json_string_length(json_array_get(lines, i)) + 1;
@@ -283,7 +307,7 @@ static bool read_assembly(struct facet_tile_list_reader *p,
             text.size += length + 1;
         }
     }
-    good = good && read_code(p, (const char *)text.data, text.size, where, address, out);
+    good = good && read_code(p, (const char *)text.data, text.size, where, file, address, out);
     free(text.data);
     return good;
 }
@@ -412,7 +436,8 @@ bool facet_tile_list_read_buffers(struct facet_tile_list_reader *p, const json_t
         return facet_tile_list_complain(p, "buffers", "an object of named buffers");
     }
     p->buffers = calloc(json_object_size(buffers) + 1, sizeof *p->buffers);
-    if (p->buffers == NULL) {
+    p->kernels = calloc(json_object_size(buffers) + 1, sizeof *p->kernels);
+    if (p->buffers == NULL || p->kernels == NULL) {
         return facet_tile_list_no_memory(p);
     }
     json_object_foreach((json_t *)buffers, name, value)

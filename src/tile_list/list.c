@@ -276,7 +276,8 @@ static bool read_plan(struct facet_tile_list_reader *p, const json_t *root)
            facet_tile_list_read_commands(p, json_object_get(root, "commands")) &&
            facet_tile_list_reserve(p, "commands", SLOT_BYTES, 64, &p->plan->slots) &&
            facet_tile_list_reserve(p, "commands", FACET_TILE_LIST_RING_BYTES, 64, &p->plan->ring) &&
-           read_observed(p, json_object_get(root, "observe"));
+           read_observed(p, json_object_get(root, "observe")) &&
+           facet_object_merge(p->kernels, p->kernel_count, &p->plan->program, p->err) == FACET_OK;
 }
 
 enum facet_status facet_tile_list_read(const char *name,
@@ -305,6 +306,10 @@ enum facet_status facet_tile_list_read(const char *name,
             *err = inner;
         }
     }
+    for (size_t i = 0; i < p.kernel_count; i++) {
+        facet_object_free(p.kernels[i]);
+    }
+    free(p.kernels);
     free(p.buffers);
     json_decref(root);
     return status;
@@ -318,5 +323,6 @@ void facet_tile_list_free(struct facet_tile_list *plan)
     free(plan->pieces);
     free(plan->steps);
     free(plan->seen);
+    facet_object_free(plan->program);
     memset(plan, 0, sizeof *plan);
 }

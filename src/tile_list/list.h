@@ -4,6 +4,7 @@
 #define FACET_TILE_LIST_LIST_H
 
 #include "base/error.h"
+#include "object/object.h"
 
 #include <facet/tile.h>
 
@@ -57,6 +58,7 @@ struct facet_tile_list {
     size_t step_count;
     struct facet_tile_list_seen *seen;
     size_t seen_count;
+    struct facet_object *program; /* all kernels that were assembled, with names and lines */
 };
 
 enum { FACET_TILE_LIST_RING_BYTES = 4096 };

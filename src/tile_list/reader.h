@@ -20,6 +20,8 @@ struct facet_tile_list_reader {
     struct facet_error *err;
     struct facet_tile_list_named *buffers;
     size_t buffer_count;
+    struct facet_object **kernels; /* one per buffer at most */
+    size_t kernel_count;
     uint64_t next; /* free VRAM from here, an offset */
     size_t piece_room;
     struct facet_tile_list_desc_host host;
