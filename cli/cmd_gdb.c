@@ -3,7 +3,9 @@
 #include "command/stop.h"
 #include "session/gfx12.h"
 #include "session/guest_console.h"
-#include "session/tile.h"
+#include "session/snapshot_file.h"
+#include "session/steps.h"
+#include "session/tile_gdb.h"
 #include "session/xphmg.h"
 
 #include "gdb/gdb.h"
@@ -20,15 +22,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { DEFAULT_PORT = 1234, LAST_PORT = 65535 };
+enum { DEFAULT_PORT = 1234, LAST_PORT = 65535, STATE_LIMIT = 1 << 30 };
 
 struct session {
     const struct cli_args *args;
     facet_machine *machine;
     struct session_console console;
     int listener;
-    int debugger; /* what it says is read here; -1: none connected */
-    int answers;  /* and answered here: the same socket, or standard output */
+    int debugger;                      /* what it says is read here; -1: none connected */
+    int answers;                       /* and answered here: the same socket, or standard output */
+    const struct session_xphmg *xphmg; /* of the three, the one that runs: */
+    struct session_tile_gdb *tile;
 };
 
 /* ---- what the stub asks of the host -----------------------------------------------------------
@@ -206,16 +210,41 @@ static enum facet_gdb_end serve_stdio(struct session *s, facet_gdb *gdb)
     return facet_gdb_serve(gdb);
 }
 
+static bool host_turn(void *context, uint32_t core)
+{
+    return facet_xphmg_set_turn(((struct session *)context)->machine, core, NULL) == FACET_OK;
+}
+
+static enum facet_status host_save(void *context, const char *path, struct facet_error *err)
+{
+    const struct session *s = context;
+
+    return s->xphmg != NULL ? session_snapshot_write(path, &s->xphmg->config, s->machine, err)
+                            : session_save(s->machine, path, err);
+}
+
 /* The tile and the gfx12 machine read nothing and print nothing. */
 static struct facet_gdb_host quiet_host(struct session *s)
 {
-    return (struct facet_gdb_host){.context = s, .send = host_send, .receive = host_receive};
+    struct facet_gdb_host host = {.save = host_save};
+
+    if (s->tile != NULL) {
+        session_tile_gdb_host(s->tile, &host);
+    }
+    host.context = s->tile != NULL ? (void *)s->tile : s;
+    host.line = s;
+    host.send = host_send;
+    host.receive = host_receive;
+    return host;
 }
 
 static int run_session(struct session *s, uint64_t port, bool quiet)
 {
     struct cli_stop watch;
     struct facet_gdb_host host = {.context = s,
+                                  .line = s,
+                                  .turn = host_turn,
+                                  .save = host_save,
                                   .send = host_send,
                                   .receive = host_receive,
                                   .idle = host_idle,
@@ -265,9 +294,12 @@ static int run_session(struct session *s, uint64_t port, bool quiet)
 }
 
 static const struct cli_option xphmg_options[] = {SESSION_XPHMG_OPTIONS, {NULL, 0, NULL, NULL}};
-static const struct cli_option tile_options[] = {SESSION_TILE_OPTIONS, {NULL, 0, NULL, NULL}};
-static const struct cli_option gfx12_options[] = {
-    SESSION_GFX12_OPTIONS, {"base", 0, NULL, NULL}, {NULL, 0, NULL, NULL}};
+static const struct cli_option tile_options[] = {
+    SESSION_TILE_OPTIONS, {"resume", 0, NULL, NULL}, {NULL, 0, NULL, NULL}};
+static const struct cli_option gfx12_options[] = {SESSION_GFX12_OPTIONS,
+                                                  {"base", 0, NULL, NULL},
+                                                  {"resume", 0, NULL, NULL},
+                                                  {NULL, 0, NULL, NULL}};
 
 /* The machines and the options that are theirs. */
 static const struct {
@@ -305,15 +337,15 @@ static bool check_options(const struct cli_args *args, const char *machine)
 
 static int run_tile(const struct cli_args *args, uint64_t port)
 {
-    struct session s = {.args = args, .listener = -1, .debugger = -1};
-    struct session_tile setup = {0};
+    struct session_tile_gdb setup = {0};
+    struct session s = {.args = args, .listener = -1, .debugger = -1, .tile = &setup};
     int code = CLI_BAD;
 
-    if (session_tile_start(&setup, args)) {
+    if (session_tile_gdb_start(&setup, args)) {
         s.machine = setup.machine;
         code = run_session(&s, port, true);
     }
-    session_tile_end(&setup);
+    session_tile_gdb_end(&setup);
     return code;
 }
 
@@ -323,7 +355,8 @@ static int run_gfx12(const struct cli_args *args, uint64_t port)
     struct session_gfx12 setup = {0};
     int code = CLI_BAD;
 
-    if (session_gfx12_start(&setup, args, FACET_GFX12_SILICON)) {
+    if (session_gfx12_start(&setup, args, FACET_GFX12_SILICON) &&
+        session_resume(args, setup.machine, STATE_LIMIT)) {
         s.machine = setup.machine;
         code = run_session(&s, port, true);
     }
@@ -351,6 +384,7 @@ static int run_gdb(const struct cli_args *args)
     }
     if (session_xphmg_start(&setup, args, session_console_host(&s.console))) {
         s.machine = s.console.machine = setup.machine;
+        s.xphmg = &setup;
         code = run_session(&s, port, false);
     }
     session_xphmg_end(&setup);

@@ -116,22 +116,28 @@ static int gfx12_fault_signal(uint64_t cause)
  * those that the tile machine has as well must be the same, the others serve GDB's idea of a frame
  * as tile-semantics.md 2 recommends (link s1, stack s2, arguments s10 to s17), or read zero. */
 static const struct facet_gdb_borrowed riscv32[] = {
-    {"x0", "s0"},   {"x1", "s1"},   {"x2", "s2"},   {"x3", "s0"},   {"x4", "s0"},   {"x5", "s0"},
-    {"x6", "s0"},   {"x7", "s0"},   {"x8", "s0"},   {"x9", "s1"},   {"x10", "s10"}, {"x11", "s11"},
-    {"x12", "s12"}, {"x13", "s13"}, {"x14", "s14"}, {"x15", "s15"}, {"x16", "s16"}, {"x17", "s17"},
-    {"x18", "s2"},  {"x19", "s3"},  {"x20", "s4"},  {"x21", "s5"},  {"x22", "s6"},  {"x23", "s7"},
-    {"x24", "s8"},  {"x25", "s9"},  {"x26", "s10"}, {"x27", "s11"}, {"x28", "s0"},  {"x29", "s0"},
-    {"x30", "s0"},  {"x31", "s0"},  {"pc", "pc"},   {NULL, NULL}};
+    {"x0", "s0", NULL},   {"x1", "s1", "JAL"},  {"x2", "s2", NULL},   {"x3", "s0", NULL},
+    {"x4", "s0", NULL},   {"x5", "s0", NULL},   {"x6", "s0", NULL},   {"x7", "s0", NULL},
+    {"x8", "s0", NULL},   {"x9", "s1", NULL},   {"x10", "s10", NULL}, {"x11", "s11", NULL},
+    {"x12", "s12", NULL}, {"x13", "s13", NULL}, {"x14", "s14", NULL}, {"x15", "s15", NULL},
+    {"x16", "s16", NULL}, {"x17", "s17", NULL}, {"x18", "s2", NULL},  {"x19", "s3", NULL},
+    {"x20", "s4", NULL},  {"x21", "s5", NULL},  {"x22", "s6", NULL},  {"x23", "s7", NULL},
+    {"x24", "s8", NULL},  {"x25", "s9", NULL},  {"x26", "s10", NULL}, {"x27", "s11", NULL},
+    {"x28", "s0", NULL},  {"x29", "s0", NULL},  {"x30", "s0", NULL},  {"x31", "s0", NULL},
+    {"pc", "pc", NULL},   {NULL, NULL, NULL}};
 
 /* 64-bit RISC-V for the sake of 64-bit addresses. Its s registers are the lane's, so that $s1 means
  * what it says; all else reads zero. */
 static const struct facet_gdb_borrowed riscv64[] = {
-    {"x0", NULL},  {"x1", NULL},  {"x2", NULL},   {"x3", NULL},   {"x4", NULL},  {"x5", NULL},
-    {"x6", NULL},  {"x7", NULL},  {"x8", "s0"},   {"x9", "s1"},   {"x10", NULL}, {"x11", NULL},
-    {"x12", NULL}, {"x13", NULL}, {"x14", NULL},  {"x15", NULL},  {"x16", NULL}, {"x17", NULL},
-    {"x18", "s2"}, {"x19", "s3"}, {"x20", "s4"},  {"x21", "s5"},  {"x22", "s6"}, {"x23", "s7"},
-    {"x24", "s8"}, {"x25", "s9"}, {"x26", "s10"}, {"x27", "s11"}, {"x28", NULL}, {"x29", NULL},
-    {"x30", NULL}, {"x31", NULL}, {"pc", "pc"},   {NULL, NULL}};
+    {"x0", NULL, NULL},  {"x1", NULL, NULL},  {"x2", NULL, NULL},   {"x3", NULL, NULL},
+    {"x4", NULL, NULL},  {"x5", NULL, NULL},  {"x6", NULL, NULL},   {"x7", NULL, NULL},
+    {"x8", "s0", NULL},  {"x9", "s1", NULL},  {"x10", NULL, NULL},  {"x11", NULL, NULL},
+    {"x12", NULL, NULL}, {"x13", NULL, NULL}, {"x14", NULL, NULL},  {"x15", NULL, NULL},
+    {"x16", NULL, NULL}, {"x17", NULL, NULL}, {"x18", "s2", NULL},  {"x19", "s3", NULL},
+    {"x20", "s4", NULL}, {"x21", "s5", NULL}, {"x22", "s6", NULL},  {"x23", "s7", NULL},
+    {"x24", "s8", NULL}, {"x25", "s9", NULL}, {"x26", "s10", NULL}, {"x27", "s11", NULL},
+    {"x28", NULL, NULL}, {"x29", NULL, NULL}, {"x30", NULL, NULL},  {"x31", NULL, NULL},
+    {"pc", "pc", NULL},  {NULL, NULL, NULL}};
 
 static const struct facet_gdb_arch riscv = {.architecture = "riscv:rv64",
                                             .general = 2,
@@ -148,6 +154,7 @@ static const struct facet_gdb_arch tile = {.architecture = "riscv:rv32",
                                            .csr_feature = own_csr_feature,
                                            .fault_signal = tile_fault_signal,
                                            .watches_before = true,
+                                           .private_spaces = true,
                                            .borrowed = riscv32,
                                            .borrowed_feature = "org.gnu.gdb.riscv.cpu",
                                            .borrowed_bytes = 4,

@@ -13,6 +13,8 @@ struct facet_gdb_arch {
     bool watches_before;
     const char
         *float_csr; /* without this CSR there are no floating-point registers; NULL: always */
+    /* Space n + 1 is the private memory of core n, at addresses that space 0 does not have. */
+    bool private_spaces;
     /* The feature of a register or CSR, NULL: one of our own after its group. */
     const char *(*reg_feature)(const struct facet_reg_desc *reg);
     const char *(*csr_feature)(const struct facet_csr_desc *csr);
@@ -23,6 +25,9 @@ struct facet_gdb_arch {
      * reads 0); NULL for none. They come first, in one feature; the machine's own names follow. */
     const struct facet_gdb_borrowed {
         const char *name, *reg;
+        const char *call; /* how an instruction that puts its return address there begins: without
+                             one before the address the register reads 0, so that GDB does not
+                             invent a caller; NULL: for any register */
     } * borrowed;
     const char *borrowed_feature;
     uint8_t borrowed_bytes; /* of each of them */

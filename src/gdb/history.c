@@ -1,6 +1,8 @@
 /* See history.h. */
 #include "gdb/history.h"
 
+#include "base/array.h"
+
 #include <string.h>
 
 /* A moment costs time by its size; with this many steps per byte, and never less than
@@ -118,6 +120,7 @@ enum facet_status facet_gdb_history_start(struct facet_gdb_history *h,
     h->host = host;
     h->interval = FIRST_INTERVAL;
     h->reached = facet_machine_steps(machine);
+    h->locked = FACET_NONE;
     h->moments[0] =
         (struct facet_gdb_moment){.steps = h->reached, .mark = mark_of(host), .pinned = true};
     h->count = 1;
@@ -131,17 +134,35 @@ void facet_gdb_history_free(struct facet_gdb_history *h)
     }
     h->count = 0;
     drop(&h->near);
+    free(h->alone);
+    h->alone = NULL;
+    h->alone_count = h->alone_room = 0;
+}
+
+/* What was to come after `now` is forgotten. */
+static void cut(struct facet_gdb_history *h, uint64_t now)
+{
+    drop(&h->near);
+    while (h->count > 0 && h->moments[h->count - 1].steps > now) {
+        drop_at(h, h->count - 1);
+    }
+    while (h->alone_count > 0 && h->alone[h->alone_count - 1].first >= now) {
+        h->alone_count--;
+    }
+    if (h->alone_count > 0 && h->alone[h->alone_count - 1].end > now) {
+        h->alone[h->alone_count - 1].end = now;
+    }
+    h->reached = now;
 }
 
 void facet_gdb_history_changed(struct facet_gdb_history *h)
 {
     uint64_t now = facet_machine_steps(h->machine);
 
-    drop(&h->near);
-    while (h->count > 0 && h->moments[h->count - 1].steps >= now) {
+    cut(h, now);
+    while (h->count > 0 && h->moments[h->count - 1].steps == now) {
         drop_at(h, h->count - 1);
     }
-    h->reached = now;
     h->changed = true;
     if (h->host->renew != NULL) {
         h->host->renew(h->host->context);
@@ -181,6 +202,67 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* ---- cores that move alone ---- */
+
+/* The steps from `now` on that one core made alone: those that begin last at or before it, or the
+ * next ones; NULL for none. */
+static const struct facet_gdb_alone *next_alone(const struct facet_gdb_history *h, uint64_t now)
+{
+    for (size_t i = 0; i < h->alone_count; i++) {
+        if (h->alone[i].end > now) {
+            return &h->alone[i];
+        }
+    }
+    return NULL;
+}
+
+void facet_gdb_history_lock(struct facet_gdb_history *h, uint32_t core)
+{
+    uint64_t now = facet_machine_steps(h->machine);
+
+    h->locked = core;
+    if (core != FACET_NONE && now < h->reached) {
+        cut(h, now);
+        if (h->host->renew != NULL) {
+            h->host->renew(h->host->context);
+        }
+    }
+}
+
+/* One more step of the core that is locked. */
+static void note_alone(struct facet_gdb_history *h, uint64_t now)
+{
+    struct facet_gdb_alone *last = h->alone_count > 0 ? &h->alone[h->alone_count - 1] : NULL;
+
+    if (last != NULL && last->end == now && last->core == h->locked) {
+        last->end = now + 1;
+    } else if (facet_array_fit(&h->alone, &h->alone_room, h->alone_count + 1, sizeof *h->alone)) {
+        h->alone[h->alone_count++] = (struct facet_gdb_alone){now, now + 1, h->locked};
+    } else {
+        h->lacking = true;
+    }
+}
+
+/* The machine's run, in which a core that moved alone does so again. */
+static void
+advance(struct facet_gdb_history *h, struct facet_run how, bool single, struct facet_stop *stop)
+{
+    uint64_t now = facet_machine_steps(h->machine);
+    const struct facet_gdb_alone *alone = next_alone(h, now);
+
+    if (alone != NULL && alone->first <= now) {
+        (void)h->host->turn(h->host->context, alone->core);
+        how.budget = how.budget != 0;
+    } else if (alone != NULL) {
+        how.budget = least(how.budget, alone->first - now);
+    }
+    if (single) {
+        facet_machine_step(h->machine, stop);
+    } else {
+        facet_machine_run(h->machine, &how, stop);
+    }
+}
+
 void facet_gdb_history_run(struct facet_gdb_history *h,
                            uint64_t budget,
                            bool single,
@@ -188,6 +270,7 @@ void facet_gdb_history_run(struct facet_gdb_history *h,
 {
     uint64_t now = facet_machine_steps(h->machine), newest;
     const struct facet_gdb_moment *pinned;
+    bool alone;
 
     settle(h);
     pinned = next_pinned(h, now);
@@ -200,10 +283,12 @@ void facet_gdb_history_run(struct facet_gdb_history *h,
     if (pinned != NULL) {
         budget = least(budget, pinned->steps - now);
     }
-    if (single) {
-        facet_machine_step(h->machine, stop);
-    } else {
-        facet_machine_run(h->machine, &(struct facet_run){.budget = budget}, stop);
+    alone =
+        h->locked != FACET_NONE && now == h->reached && h->host->turn(h->host->context, h->locked);
+    advance(
+        h, (struct facet_run){alone ? budget != 0 : budget, h->host->stop_on_trap}, single, stop);
+    if (alone && facet_machine_steps(h->machine) > now) {
+        note_alone(h, now);
     }
     now = facet_machine_steps(h->machine);
     if (pinned != NULL && now == pinned->steps) {
@@ -236,7 +321,7 @@ static bool replay_to(struct facet_gdb_history *h, uint64_t steps)
     while (good && facet_machine_steps(h->machine) < steps) {
         uint64_t left = steps - facet_machine_steps(h->machine);
 
-        facet_machine_run(h->machine, &(struct facet_run){.budget = left}, &stop);
+        advance(h, (struct facet_run){.budget = left}, false, &stop);
         good = stop.reason == FACET_STOP_BUDGET || stop.steps == left ||
                (stop.reason == FACET_STOP_REQUEST && !gives_up(h)) ||
                (stop.reason == FACET_STOP_IDLE && host->idle != NULL &&

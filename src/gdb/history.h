@@ -4,7 +4,10 @@
  * a function of the first, so a state in between is reached by restoring and running. A debugger
  * that writes registers or memory breaks that: the state after its writes becomes a *pinned*
  * moment, which replay restores when it comes by. Writing in the past starts another future: all
- * that came later is forgotten. */
+ * that came later is forgotten.
+ *
+ * A core that moved alone (facet_gdb_history_lock) made steps that the machine's own order would
+ * not have: which steps those were is kept, and replay makes them the same way. */
 #ifndef FACET_GDB_HISTORY_H
 #define FACET_GDB_HISTORY_H
 
@@ -19,6 +22,12 @@ struct facet_gdb_moment {
 
 #define FACET_GDB_MOMENTS 64
 
+/* Steps that one core made alone: first <= steps < end. */
+struct facet_gdb_alone {
+    uint64_t first, end;
+    uint32_t core;
+};
+
 struct facet_gdb_history {
     facet_machine *machine;
     const struct facet_gdb_host *host;
@@ -27,12 +36,15 @@ struct facet_gdb_history {
     void *gives_up_context;
     struct facet_gdb_moment moments[FACET_GDB_MOMENTS]; /* by rising steps, all different */
     size_t count;
-    struct facet_gdb_moment near; /* a little before the last place that was gone back to */
-    uint64_t interval;            /* steps between moments */
-    uint64_t reached;             /* steps up to which this timeline has been run */
-    bool changed;                 /* the debugger wrote; a pinned moment is due */
-    bool lacking;                 /* no memory to go back: the machine is not where it should be */
-    bool given_up;                /* the last facet_gdb_history_goto */
+    struct facet_gdb_moment near;  /* a little before the last place that was gone back to */
+    uint64_t interval;             /* steps between moments */
+    uint64_t reached;              /* steps up to which this timeline has been run */
+    struct facet_gdb_alone *alone; /* by rising steps */
+    size_t alone_count, alone_room;
+    uint32_t locked; /* the core that moves alone from here on, or FACET_NONE */
+    bool changed;    /* the debugger wrote; a pinned moment is due */
+    bool lacking;    /* no memory to go back: the machine is not where it should be */
+    bool given_up;   /* the last facet_gdb_history_goto */
 };
 
 /* Takes the first moment. */
@@ -43,6 +55,9 @@ enum facet_status facet_gdb_history_start(struct facet_gdb_history *h,
 void facet_gdb_history_free(struct facet_gdb_history *h);
 /* The debugger has written to the machine's state. */
 void facet_gdb_history_changed(struct facet_gdb_history *h);
+/* From now on this core moves alone, FACET_NONE: all do. Where that differs from what was, another
+ * future begins. */
+void facet_gdb_history_lock(struct facet_gdb_history *h, uint32_t core);
 /* As facet_machine_run with at most `budget` steps, or as facet_machine_step when `single`; may
  * stop earlier with FACET_STOP_BUDGET. */
 void facet_gdb_history_run(struct facet_gdb_history *h,

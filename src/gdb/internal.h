@@ -16,11 +16,13 @@ enum facet_gdb_point_type { /* as Z packets number them */
                             FACET_GDB_POINT_TYPES
 };
 
+enum { FACET_GDB_SPACES = 8 }; /* private memories that one watchpoint can be in */
+
 struct facet_gdb_point {
     enum facet_gdb_point_type type;
     uint64_t address;
-    uint64_t size; /* a breakpoint's kind, or bytes that are watched */
-    uint32_t id;   /* of the machine's point while it is set, else 0 */
+    uint64_t size;                 /* a breakpoint's kind, or bytes that are watched */
+    uint32_t id[FACET_GDB_SPACES]; /* of the machine's points while it is set, else 0 */
 };
 
 #define FACET_GDB_POINTS 1024
@@ -44,9 +46,13 @@ struct facet_gdb {
 
     uint32_t core;        /* of register and memory packets (Hg) */
     uint32_t resume_core; /* of s, bs and similar packets (Hc) */
+    bool core_view;       /* memory is read as the selected core sees it */
+    bool locked;          /* the core that is resumed moves alone */
+    size_t file_fds;      /* of the program that the debugger has opened */
     struct facet_gdb_point points[FACET_GDB_POINTS];
     size_t point_count;
     struct facet_strbuf last_stop; /* the answer to `?` */
+    enum facet_gdb_idle idle;      /* what the host said last */
     bool lacking;                  /* an allocation failed: no answer follows */
     bool over;
     enum facet_gdb_end end;
@@ -67,6 +73,20 @@ void facet_gdb_point_remove(struct facet_gdb *gdb, const struct facet_gdb_point 
 void facet_gdb_points_set(struct facet_gdb *gdb, bool set);
 /* NULL when the id is not one of ours. */
 const struct facet_gdb_point *facet_gdb_point_of(const struct facet_gdb *gdb, uint32_t id);
+
+/* memory.c */
+/* As much as can be read from the start on, as the selected core has it; how much. */
+size_t facet_gdb_read_memory(struct facet_gdb *gdb, uint64_t address, uint8_t *out, size_t size);
+bool facet_gdb_write_memory(struct facet_gdb *gdb,
+                            uint64_t address,
+                            const uint8_t *in,
+                            size_t size);
+/* The private space of a core that has the address, 0 when space 0 or none has it. */
+uint32_t facet_gdb_private_space(const struct facet_gdb *gdb, uint32_t core, uint64_t address);
+
+/* files.c: "vFile:..." */
+void facet_gdb_file(struct facet_gdb *gdb, struct facet_gdb_text text);
+extern const char facet_gdb_program_name[];
 
 /* resume.c: each leaves its stop reply in gdb->reply. */
 void facet_gdb_continue(struct facet_gdb *gdb);

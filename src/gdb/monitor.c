@@ -8,7 +8,7 @@
 
 enum { LINES = 10, LINES_MOST = 1000 };
 
-static void help(struct facet_strbuf *out)
+static void help(const struct facet_gdb *gdb, struct facet_strbuf *out)
 {
     facet_strbuf_puts(out,
                       "help                     this list\n"
@@ -18,8 +18,59 @@ static void help(struct facet_strbuf *out)
                       "python exec(gdb.execute('monitor python', to_string=True))\n"
                       "csr NAME                 a CSR of this hart with its fields\n"
                       "jobs                     jobs of the harts that have not completed\n"
+                      "view core|host           memory as this core sees it, or as the host "
+                      "does\n"
+                      "lock on|off              stepping and continuing move this core alone, or "
+                      "all\n"
+                      "save FILE                keep the machine; facet gdb --resume FILE goes on "
+                      "there\n"
                       "reset                    back to where the session began; "
                       "then: maintenance flush register-cache\n");
+    facet_strbuf_puts(out, gdb->host.monitor_help != NULL ? gdb->host.monitor_help : "");
+}
+
+static void view(struct facet_gdb *gdb, const char *word, struct facet_strbuf *out)
+{
+    bool core = strcmp(word, "core") == 0;
+
+    if (gdb->host.view == NULL) {
+        facet_strbuf_puts(out, "cores of this machine see memory as the host does\n");
+    } else if (core || strcmp(word, "host") == 0) {
+        gdb->core_view = core;
+        facet_strbuf_printf(out,
+                            "memory is now read as %s\n",
+                            core ? "the selected core sees it" : "the host sees it");
+    } else {
+        facet_strbuf_puts(out, "expected: view core, or view host\n");
+    }
+}
+
+static void lock(struct facet_gdb *gdb, const char *word, struct facet_strbuf *out)
+{
+    bool on = strcmp(word, "on") == 0;
+
+    if (gdb->host.turn == NULL) {
+        facet_strbuf_puts(out, "cores of this machine cannot move alone\n");
+    } else if (on || strcmp(word, "off") == 0) {
+        gdb->locked = on;
+        facet_strbuf_printf(out, "%s\n", on ? "the selected core moves alone" : "all cores move");
+    } else {
+        facet_strbuf_puts(out, "expected: lock on, or lock off\n");
+    }
+}
+
+static void save(struct facet_gdb *gdb, const char *path, struct facet_strbuf *out)
+{
+    struct facet_error err = {0};
+
+    if (gdb->host.save == NULL || path[0] == '\0') {
+        facet_strbuf_puts(out,
+                          path[0] == '\0' ? "expected: save FILE\n" : "nothing to save here\n");
+    } else if (gdb->host.save(gdb->host.context, path, &err) == FACET_OK) {
+        facet_strbuf_printf(out, "saved in %s\n", path);
+    } else {
+        facet_strbuf_printf(out, "%s\n", err.message);
+    }
 }
 
 static void steps(struct facet_gdb *gdb, struct facet_strbuf *out)
@@ -167,7 +218,7 @@ void facet_gdb_monitor(struct facet_gdb *gdb, const char *command, struct facet_
     const char *rest;
 
     if (is_command(command, "help", &rest)) {
-        help(out);
+        help(gdb, out);
     } else if (is_command(command, "steps", &rest)) {
         steps(gdb, out);
     } else if (is_command(command, "dis", &rest) || is_command(command, "disassemble", &rest)) {
@@ -180,11 +231,17 @@ void facet_gdb_monitor(struct facet_gdb *gdb, const char *command, struct facet_
         facet_strbuf_puts(out, facet_gdb_script);
         facet_strbuf_printf(
             out, "facet_base.register_disassembler(%s)\n", gdb->target.arch->disassembler);
+    } else if (is_command(command, "view", &rest)) {
+        view(gdb, rest, out);
+    } else if (is_command(command, "lock", &rest)) {
+        lock(gdb, rest, out);
+    } else if (is_command(command, "save", &rest)) {
+        save(gdb, rest, out);
     } else if (is_command(command, "reset", &rest)) {
         facet_strbuf_puts(out,
                           facet_gdb_restart(gdb) ? "back at the beginning\n"
                                                  : "the beginning was not kept\n");
-    } else {
+    } else if (gdb->host.monitor == NULL || !gdb->host.monitor(gdb->host.context, command, out)) {
         facet_strbuf_printf(out, "unknown command %s; monitor help lists them\n", command);
     }
 }

@@ -14,9 +14,11 @@ static bool watches(const struct facet_gdb_point *point)
 
 static void unset(struct facet_gdb *gdb, struct facet_gdb_point *point)
 {
-    if (point->id != 0) {
-        (void)facet_machine_point_remove(gdb->machine, point->id, NULL);
-        point->id = 0;
+    for (size_t i = 0; i < FACET_GDB_SPACES; i++) {
+        if (point->id[i] != 0) {
+            (void)facet_machine_point_remove(gdb->machine, point->id[i], NULL);
+            point->id[i] = 0;
+        }
     }
 }
 
@@ -31,26 +33,45 @@ void facet_gdb_point_remove(struct facet_gdb *gdb, const struct facet_gdb_point 
     }
 }
 
+/* A watchpoint in one space; core n alone reaches space n + 1. */
+static void
+set_watch(struct facet_gdb *gdb, struct facet_gdb_point *point, size_t i, uint32_t space)
+{
+    struct facet_watch watch = {.core = FACET_ANY_CORE,
+                                .space = space,
+                                .address = point->address,
+                                .size = point->size,
+                                .on_read = point->type != FACET_GDB_WRITE,
+                                .on_write = point->type != FACET_GDB_READ};
+
+    gdb->lacking |=
+        facet_machine_watch_add(gdb->machine, &watch, &point->id[i], NULL) == FACET_ERR_MEMORY;
+}
+
 static void set(struct facet_gdb *gdb, struct facet_gdb_point *point)
 {
-    enum facet_status status;
+    uint32_t cores = facet_machine_core_count(gdb->machine);
+    size_t count = 0;
 
-    if (point->id != 0) {
+    if (point->id[0] != 0) {
         return;
     }
-    if (watches(point)) {
-        struct facet_watch watch = {.core = FACET_ANY_CORE,
-                                    .address = point->address,
-                                    .size = point->size,
-                                    .on_read = point->type != FACET_GDB_WRITE,
-                                    .on_write = point->type != FACET_GDB_READ};
-
-        status = facet_machine_watch_add(gdb->machine, &watch, &point->id, NULL);
-    } else {
-        status =
-            facet_machine_break_add(gdb->machine, FACET_ANY_CORE, point->address, &point->id, NULL);
+    if (!watches(point)) {
+        gdb->lacking |= facet_machine_break_add(
+                            gdb->machine, FACET_ANY_CORE, point->address, &point->id[0], NULL) ==
+                        FACET_ERR_MEMORY;
+        return;
     }
-    gdb->lacking |= status == FACET_ERR_MEMORY;
+    for (uint32_t core = 0; core < cores && count < FACET_GDB_SPACES; core++) {
+        uint32_t space = facet_gdb_private_space(gdb, core, point->address);
+
+        if (space != 0) {
+            set_watch(gdb, point, count++, space);
+        }
+    }
+    if (count == 0) {
+        set_watch(gdb, point, 0, 0);
+    }
 }
 
 void facet_gdb_points_set(struct facet_gdb *gdb, bool wanted)
@@ -87,8 +108,10 @@ bool facet_gdb_point_add(struct facet_gdb *gdb, const struct facet_gdb_point *po
 const struct facet_gdb_point *facet_gdb_point_of(const struct facet_gdb *gdb, uint32_t id)
 {
     for (size_t i = 0; i < gdb->point_count; i++) {
-        if (id != 0 && gdb->points[i].id == id) {
-            return &gdb->points[i];
+        for (size_t k = 0; k < FACET_GDB_SPACES; k++) {
+            if (id != 0 && gdb->points[i].id[k] == id) {
+                return &gdb->points[i];
+            }
         }
     }
     return NULL;

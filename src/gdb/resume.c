@@ -56,6 +56,19 @@ static void say(struct facet_gdb *gdb, const char *text)
     facet_gdb_say(gdb, text, strlen(text));
 }
 
+static void explain(struct facet_gdb *gdb, const struct facet_stop *stop)
+{
+    struct facet_strbuf text;
+
+    if (gdb->host.explain != NULL) {
+        facet_strbuf_init(&text);
+        gdb->host.explain(gdb->host.context, stop, &text);
+        gdb->lacking |= text.failed;
+        facet_gdb_say(gdb, facet_strbuf_text(&text), text.length);
+        facet_strbuf_free(&text);
+    }
+}
+
 static void tell(struct facet_gdb *gdb, const struct facet_stop *stop)
 {
     switch (stop->reason) {
@@ -68,12 +81,26 @@ static void tell(struct facet_gdb *gdb, const struct facet_stop *stop)
         facet_strbuf_printf(
             &gdb->reply, "W%02x", (unsigned)(stop->code < EXIT_MOST ? stop->code : EXIT_MOST));
         break;
+    case FACET_STOP_TRAP:
+        explain(gdb, stop);
+        begin_stop(gdb, gdb->target.arch->fault_signal(stop->code), stop->core);
+        break;
     case FACET_STOP_FAULT:
         say(gdb, "The machine cannot continue: a trap without a handler, or a deadlock.\n");
+        explain(gdb, stop);
         begin_stop(gdb, gdb->target.arch->fault_signal(stop->code), stop->core);
         break;
     case FACET_STOP_IDLE:
-        say(gdb, "Every core waits, and no interrupt will come.\n");
+        if (gdb->idle == FACET_GDB_IDLE_END) {
+            facet_strbuf_clear(&gdb->reply);
+            facet_strbuf_puts(&gdb->reply, "W00");
+            break;
+        }
+        if (gdb->idle == FACET_GDB_IDLE_HOLD) {
+            explain(gdb, stop);
+        } else {
+            say(gdb, "Every core waits, and no interrupt will come.\n");
+        }
         begin_stop(gdb, FACET_GDB_SIGTRAP, stop->core);
         break;
     case FACET_STOP_MEMORY:
@@ -142,11 +169,14 @@ static bool goes_on(struct facet_gdb *gdb, struct facet_stop *stop, bool look)
 {
     bool more = stop->reason == FACET_STOP_BUDGET;
 
-    if (stop->reason == FACET_STOP_IDLE && gdb->host.idle != NULL) {
-        enum facet_gdb_idle idle = gdb->host.idle(gdb->host.context);
-
-        more = idle != FACET_GDB_IDLE_NEVER;
-        look = idle == FACET_GDB_IDLE_DEBUGGER;
+    if (stop->reason == FACET_STOP_IDLE && gdb->host.hold != NULL &&
+        facet_machine_steps(gdb->machine) == gdb->history.reached &&
+        gdb->host.hold(gdb->host.context)) {
+        gdb->idle = FACET_GDB_IDLE_HOLD;
+    } else if (stop->reason == FACET_STOP_IDLE && gdb->host.idle != NULL) {
+        gdb->idle = gdb->host.idle(gdb->host.context);
+        more = gdb->idle == FACET_GDB_IDLE_AGAIN || gdb->idle == FACET_GDB_IDLE_DEBUGGER;
+        look = gdb->idle == FACET_GDB_IDLE_DEBUGGER;
     }
     if (more && look && wants_stop(gdb)) {
         stop->reason = FACET_STOP_REQUEST;
@@ -187,15 +217,28 @@ static void end_run(struct facet_gdb *gdb, const struct facet_stop *stop)
     }
 }
 
+/* `monitor lock on`: the core moves alone, as long as it can. */
+static void lock(struct facet_gdb *gdb, uint32_t core)
+{
+    facet_gdb_history_lock(&gdb->history, gdb->locked ? core : FACET_NONE);
+}
+
+static bool can_turn(struct facet_gdb *gdb, uint32_t core)
+{
+    return gdb->locked && gdb->host.turn(gdb->host.context, core);
+}
+
 void facet_gdb_continue(struct facet_gdb *gdb)
 {
     struct facet_stop stop;
+    unsigned count = 0;
 
     take_input(gdb);
     facet_gdb_points_set(gdb, true);
+    lock(gdb, gdb->resume_core);
     do {
         run(gdb, SLICE, false, &stop);
-    } while (goes_on(gdb, &stop, true));
+    } while (goes_on(gdb, &stop, !gdb->locked || ++count % LOOK == 0));
     end_run(gdb, &stop);
 }
 
@@ -208,8 +251,9 @@ void facet_gdb_step(struct facet_gdb *gdb, uint32_t core)
 
     take_input(gdb);
     facet_gdb_points_set(gdb, true);
+    lock(gdb, core);
     while (more) {
-        bool own = facet_machine_next_core(gdb->machine) == core;
+        bool own = facet_machine_next_core(gdb->machine) == core || can_turn(gdb, core);
 
         run(gdb, 1, own, &stop);
         more = goes_on(gdb, &stop, ++count % LOOK == 0) && !(own && stop.steps > 0);
@@ -316,7 +360,7 @@ static bool find_stop(struct facet_gdb *gdb,
             any = true;
             *interrupted = ++count % LOOK == 0 && wants_stop(gdb);
             good = !*interrupted;
-        } else if (now < end && !goes_on(gdb, &stop, true)) {
+        } else if (now < end && stop.reason != FACET_STOP_TRAP && !goes_on(gdb, &stop, true)) {
             *interrupted = stop.reason == FACET_STOP_REQUEST;
             good = false;
         }

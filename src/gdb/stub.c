@@ -27,7 +27,7 @@ static void lost(struct facet_gdb *gdb, enum facet_gdb_end end)
 
 static bool send_bytes(struct facet_gdb *gdb, const char *bytes, size_t size)
 {
-    if (!gdb->over && !gdb->host.send(gdb->host.context, bytes, size)) {
+    if (!gdb->over && !gdb->host.send(gdb->host.line, bytes, size)) {
         lost(gdb, FACET_GDB_GONE);
     }
     return !gdb->over;
@@ -70,7 +70,7 @@ static bool fill(struct facet_gdb *gdb, bool wait)
         return true;
     }
     gdb->input_at = gdb->input_size = 0;
-    got = gdb->host.receive(gdb->host.context, gdb->input, sizeof gdb->input, wait);
+    got = gdb->host.receive(gdb->host.line, gdb->input, sizeof gdb->input, wait);
     if (got < 0) {
         lost(gdb, FACET_GDB_GONE);
     } else {
@@ -219,10 +219,8 @@ static bool take_range(struct facet_gdb_text *text, uint64_t *address, uint64_t 
            facet_gdb_take_hex(text, size);
 }
 
-/* As much as can be read from the start on. */
 static void read_memory(struct facet_gdb *gdb, struct facet_gdb_text text)
 {
-    struct facet_error err = {0};
     uint8_t bytes[MEMORY_PIECE];
     uint64_t address, size;
 
@@ -231,13 +229,10 @@ static void read_memory(struct facet_gdb *gdb, struct facet_gdb_text text)
         return;
     }
     size = size < sizeof bytes ? size : sizeof bytes;
-    if (facet_machine_read(gdb->machine, 0, address, bytes, (size_t)size, &err) != FACET_OK) {
-        size =
-            err.status == FACET_ERR_FAULT && err.where - address < size ? err.where - address : 0;
-        if (size == 0 ||
-            facet_machine_read(gdb->machine, 0, address, bytes, (size_t)size, NULL) != FACET_OK) {
+    if (size != 0) {
+        size = facet_gdb_read_memory(gdb, address, bytes, (size_t)size);
+        if (size == 0) {
             answer(gdb, error_address);
-            return;
         }
     }
     facet_gdb_put_hex(&gdb->reply, bytes, (size_t)size);
@@ -246,8 +241,7 @@ static void read_memory(struct facet_gdb *gdb, struct facet_gdb_text text)
 static void
 write_bytes(struct facet_gdb *gdb, uint64_t address, const uint8_t *bytes, uint64_t size)
 {
-    if (size > 0 &&
-        facet_machine_write(gdb->machine, 0, address, bytes, (size_t)size, NULL) != FACET_OK) {
+    if (size > 0 && !facet_gdb_write_memory(gdb, address, bytes, (size_t)size)) {
         answer(gdb, error_address);
         return;
     }
@@ -393,8 +387,9 @@ static void tell_features(struct facet_gdb *gdb)
 {
     facet_strbuf_printf(&gdb->reply,
                         "PacketSize=%x;qXfer:features:read+;qXfer:memory-map:read+;"
-                        "QStartNoAckMode+;vContSupported+;swbreak+;hwbreak+%s",
+                        "QStartNoAckMode+;vContSupported+;swbreak+;hwbreak+%s%s",
                         FACET_GDB_PACKET_BYTES,
+                        gdb->host.program != NULL ? ";qXfer:exec-file:read+" : "",
                         gdb->host.no_reverse ? "" : ";ReverseStep+;ReverseContinue+");
 }
 
@@ -414,6 +409,24 @@ transfer(struct facet_gdb *gdb, struct facet_gdb_text text, const struct facet_s
     if (left > 0) {
         facet_strbuf_add(&gdb->reply, whole->text + offset, (size_t)(size < left ? size : left));
     }
+}
+
+/* "[process]:offset,length" */
+static void name_program(struct facet_gdb *gdb, struct facet_gdb_text text)
+{
+    struct facet_strbuf name;
+    uint64_t process;
+
+    facet_strbuf_init(&name);
+    facet_strbuf_puts(&name, facet_gdb_program_name);
+    (void)facet_gdb_take_hex(&text, &process);
+    if (facet_gdb_take_char(&text, ':')) {
+        transfer(gdb, text, &name);
+    } else {
+        answer(gdb, error_malformed);
+    }
+    gdb->lacking |= name.failed;
+    facet_strbuf_free(&name);
 }
 
 static void list_threads(struct facet_gdb *gdb)
@@ -471,6 +484,8 @@ static void query(struct facet_gdb *gdb, struct facet_gdb_text text)
         answer(gdb, "E00"); /* no such annex */
     } else if (facet_gdb_take_word(&text, "Xfer:memory-map:read::")) {
         transfer(gdb, text, &gdb->target.memory_map);
+    } else if (gdb->host.program != NULL && facet_gdb_take_word(&text, "Xfer:exec-file:read:")) {
+        name_program(gdb, text);
     } else if (facet_gdb_take_word(&text, "fThreadInfo")) {
         list_threads(gdb);
     } else if (facet_gdb_take_word(&text, "sThreadInfo")) {
@@ -537,6 +552,8 @@ static void long_name(struct facet_gdb *gdb, struct facet_gdb_text text)
         answer(gdb, "vCont;c;C;s;S");
     } else if (facet_gdb_take_word(&text, "Cont")) {
         resume_threads(gdb, text);
+    } else if (gdb->host.program != NULL && facet_gdb_take_word(&text, "File:")) {
+        facet_gdb_file(gdb, text);
     } else if (facet_gdb_take_word(&text, "Kill;")) {
         answer(gdb, "OK");
         (void)facet_gdb_send(gdb, gdb->reply.text, gdb->reply.length);

@@ -88,6 +88,7 @@ static uint32_t list_borrowed(const struct facet_gdb_target *t,
                                           .feature = t->arch->borrowed_feature,
                                           .reg = index != FACET_NONE ? &core->regs[index] : NULL,
                                           .index = index,
+                                          .call = b->call,
                                           .bytes = t->arch->borrowed_bytes};
     }
     return n;
@@ -181,6 +182,9 @@ static const char *integer_type(unsigned bytes)
 
 static const char *type_of(const struct facet_gdb_reg *r)
 {
+    if (r->reg != NULL && r->reg->type == FACET_REG_VECTOR && r->bytes == 16) {
+        return "lanes";
+    }
     if (r->bytes == 16) {
         return "uint128";
     }
@@ -217,11 +221,42 @@ print_fields(struct facet_strbuf *out, struct facet_arena *arena, const struct f
     facet_strbuf_puts(out, "</flags>\n");
 }
 
+/* A vector as the numbers that its lanes may be. */
+static void print_lanes(struct facet_strbuf *out)
+{
+    static const struct {
+        const char *name, *type;
+        unsigned count;
+    } kinds[] = {{"f32", "ieee_single", 4},
+                 {"f16", "ieee_half", 8},
+                 {"i32", "int32", 4},
+                 {"u32", "uint32", 4},
+                 {"i16", "int16", 8},
+                 {"i8", "int8", 16}};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        facet_strbuf_printf(out,
+                            "<vector id=\"lanes_%s\" type=\"%s\" count=\"%u\"/>\n",
+                            kinds[i].name,
+                            kinds[i].type,
+                            kinds[i].count);
+    }
+    facet_strbuf_puts(out, "<union id=\"lanes\">\n");
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        facet_strbuf_printf(
+            out, "<field name=\"%s\" type=\"lanes_%s\"/>\n", kinds[i].name, kinds[i].name);
+    }
+    facet_strbuf_puts(out, "<field name=\"u128\" type=\"uint128\"/>\n</union>\n");
+}
+
 static void print_feature(struct facet_gdb_target *t, uint32_t first, uint32_t end)
 {
     struct facet_strbuf *out = &t->features;
 
     facet_strbuf_printf(out, "<feature name=\"%s\">\n", t->regs[first].feature);
+    if (strcmp(type_of(&t->regs[first]), "lanes") == 0) {
+        print_lanes(out);
+    }
     for (uint32_t i = first; i < end; i++) {
         if (t->regs[i].fields) {
             print_fields(out, &t->arena, &t->regs[i]);
@@ -284,6 +319,14 @@ static void print_memory_map(struct facet_gdb_target *t, const facet_machine *ma
                                 region.size);
         }
     }
+    for (uint32_t i = 0; t->arch->private_spaces && facet_machine_region(machine, 1, i, &region);
+         i++) { /* of the first core: the others have the same */
+        facet_strbuf_printf(&t->memory_map,
+                            "<memory type=\"ram\" start=\"0x%" PRIx64 "\" length=\"0x%" PRIx64
+                            "\"/>\n",
+                            region.base,
+                            region.size);
+    }
     facet_strbuf_puts(&t->memory_map, "</memory-map>\n");
 }
 
@@ -334,6 +377,26 @@ void facet_gdb_target_free(struct facet_gdb_target *t)
 /* ---- values -----------------------------------------------------------------------------------
  */
 
+/* Whether the instruction before the address is a call that leaves the address in the register:
+ * "JAL s1, ..." or "JALR s1, ...". */
+static bool follows_call(const facet_machine *machine,
+                         uint32_t core,
+                         const struct facet_gdb_reg *r,
+                         uint64_t address)
+{
+    char text[64] = "", name[16];
+    size_t length = strlen(r->call);
+    const char *at = text + length;
+
+    (void)facet_machine_disassemble(machine, core, address - 4, text, sizeof text, NULL);
+    (void)snprintf(name, sizeof name, " %.10s,", r->reg->name);
+    if (strncmp(text, r->call, length) != 0) {
+        return false;
+    }
+    at += *at == 'R';
+    return strncmp(at, name, strlen(name)) == 0;
+}
+
 bool facet_gdb_reg_get(const struct facet_gdb_target *t,
                        const facet_machine *machine,
                        uint32_t core,
@@ -351,6 +414,9 @@ bool facet_gdb_reg_get(const struct facet_gdb_target *t,
                                      : facet_machine_reg_read(
                                            machine, core, r->index, &value, NULL)) != FACET_OK) {
         return false;
+    }
+    if (r->call != NULL && !follows_call(machine, core, r, value.lo)) {
+        value.lo = 0;
     }
     facet_store_le64(out, value.lo);
     facet_store_le64(out + 8, value.hi);
@@ -371,6 +437,14 @@ bool facet_gdb_reg_set(const struct facet_gdb_target *t,
     }
     if (r->reg == NULL && r->csr == NULL) {
         return value.lo == 0;
+    }
+    if (r->call != NULL) { /* what was not shown is not written back */
+        uint8_t shown[16];
+
+        if (facet_gdb_reg_get(t, machine, core, number, shown) &&
+            facet_load_le64(shown) == value.lo) {
+            return true;
+        }
     }
     return (r->csr != NULL
                 ? facet_machine_csr_write(machine, core, r->index, value, NULL, NULL)

@@ -19,9 +19,10 @@ struct facet_gdb_reg {
     const char *feature;
     const struct facet_reg_desc *reg; /* one of the two, or none: it reads 0 */
     const struct facet_csr_desc *csr;
-    uint32_t index; /* in the machine's table */
-    bool fields;    /* the view of a CSR by its fields */
-    uint8_t bytes;  /* as sent: 1, 2, 4, 8 or 16 */
+    uint32_t index;   /* in the machine's table */
+    const char *call; /* struct facet_gdb_borrowed */
+    bool fields;      /* the view of a CSR by its fields */
+    uint8_t bytes;    /* as sent: 1, 2, 4, 8 or 16 */
 };
 
 struct facet_gdb_target {

@@ -18,6 +18,10 @@
 enum facet_status
 facet_elf_write(struct facet_object *object, uint8_t **data, size_t *size, struct facet_error *err);
 
+/* Makes a program of the tile machine, as written above, one of 32-bit RISC-V for debuggers that
+ * know no other. */
+void facet_elf_as_riscv(uint8_t *data, size_t size);
+
 /* true when the bytes start like an ELF file. */
 bool facet_elf_is(const uint8_t *data, size_t size);
 

@@ -345,6 +345,16 @@ put_section_headers(struct writer *w, const struct facet_object *object, struct 
                                                 .align = 1});
 }
 
+void facet_elf_as_riscv(uint8_t *data, size_t size)
+{
+    enum { MACHINE_AT = 18 };
+
+    if (size > MACHINE_AT + 1) {
+        data[MACHINE_AT] = EM_RISCV & 0xFF;
+        data[MACHINE_AT + 1] = EM_RISCV >> 8;
+    }
+}
+
 enum facet_status
 facet_elf_write(struct facet_object *object, uint8_t **data, size_t *size, struct facet_error *err)
 {

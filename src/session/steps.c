@@ -58,6 +58,21 @@ bool session_resume(const struct cli_args *args, facet_machine *machine, size_t 
     return status == FACET_OK;
 }
 
+enum facet_status
+session_save(const facet_machine *machine, const char *path, struct facet_error *err)
+{
+    struct facet_blob state = {0};
+    enum facet_status status = facet_machine_snapshot(machine, &state, err);
+
+    if (status == FACET_OK) {
+        const struct facet_file_part part = {path, state.data, state.size};
+
+        status = facet_file_write_all(&part, 1, err);
+    }
+    facet_blob_free(&state);
+    return status;
+}
+
 bool session_steps(const struct cli_args *args,
                    facet_machine *machine,
                    struct session_trace *trace,

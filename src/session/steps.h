@@ -17,6 +17,10 @@ bool session_breakpoints(const struct cli_args *args,
  * many bytes. false after a complaint. */
 bool session_resume(const struct cli_args *args, facet_machine *machine, size_t limit);
 
+/* Writes what session_resume reads. */
+enum facet_status
+session_save(const facet_machine *machine, const char *path, struct facet_error *err);
+
 /* Runs until the machine stops by itself, --steps or the time are over, a signal comes, or the
  * trace cannot be written. false after a complaint. */
 bool session_steps(const struct cli_args *args,

@@ -501,6 +501,26 @@ const char *facet_tile_class_name(enum facet_tile_class what)
     return what < FACET_TILE_CLASSES ? names[what] : "unknown";
 }
 
+bool facet_tile_core_view(
+    const facet_machine *machine, uint32_t core, uint64_t address, uint8_t *out, size_t size)
+{
+    const struct facet_tile_machine *m = facet_tile_self(machine, NULL);
+    const struct facet_tile_cache *cache = core < FACET_TILE_CORES ? &m->core[core].cache : NULL;
+
+    if (cache == NULL || address < FACET_VRAM_BASE || size > m->vram_size ||
+        address - FACET_VRAM_BASE > m->vram_size - size) {
+        return false;
+    }
+    for (size_t i = 0; i < size; i++) {
+        uint32_t at = (uint32_t)(address - FACET_VRAM_BASE + i);
+
+        if ((cache->valid[at / 64] >> at % 64 & 1) != 0) {
+            out[i] = cache->data[at];
+        }
+    }
+    return true;
+}
+
 const struct facet_raster_unit *facet_tile_unit(const facet_machine *machine)
 {
     return &facet_tile_self(machine, NULL)->unit;

@@ -49,6 +49,10 @@ void facet_tile_fence(facet_machine *machine);
 
 /* The units over this machine's VRAM and sampler table; valid until the machine ends. */
 const struct facet_raster_unit *facet_tile_unit(const facet_machine *machine);
+/* Bytes of VRAM that the core has in its data cache take the place of those in `out`; false for
+ * other addresses and another core. */
+bool facet_tile_core_view(
+    const facet_machine *machine, uint32_t core, uint64_t address, uint8_t *out, size_t size);
 /* VRAM bytes [begin, end) were written through the unit: snapshots and decoded code follow. */
 void facet_tile_written(facet_machine *machine, uint32_t begin, uint32_t end);
 

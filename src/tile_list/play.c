@@ -1,6 +1,7 @@
 /* See play.h. */
 #include "tile_list/play.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 enum facet_status facet_tile_play_start(struct facet_tile_play *play,
@@ -106,6 +107,33 @@ const struct facet_tile_list_step *facet_tile_play_note(struct facet_tile_play *
         play->seen++;
     }
     return step;
+}
+
+void facet_tile_play_seek(struct facet_tile_play *play, size_t next)
+{
+    const struct facet_tile_list *plan = play->plan;
+    struct facet_tile_info info;
+    uint32_t prod = 0, cons = 0;
+    uint64_t given = 0;
+    size_t last = 0;
+
+    (void)facet_tile_get_info(play->machine, &info, NULL);
+    (void)facet_tile_host_read(play->machine, FACET_TILE_REG_CMDQ_PROD, &prod, NULL);
+    (void)facet_tile_host_read(play->machine, FACET_TILE_REG_CMDQ_CONS, &cons, NULL);
+    play->seen = info.commands;
+    play->first = 0;
+    for (size_t i = 0; i < plan->step_count && i < next; i++) {
+        if (plan->steps[i].kind == FACET_TILE_LIST_COMMAND) {
+            if (next == SIZE_MAX && given == info.commands + (prod != cons)) {
+                break;
+            }
+            given++;
+            last = i + 1;
+            play->first = given == info.commands ? i + 1 : play->first;
+        }
+    }
+    play->next = next != SIZE_MAX ? next : last;
+    play->waiting = given > info.commands ? (size_t)(given - info.commands) : 0;
 }
 
 uint64_t facet_tile_play_budget(const struct facet_tile_play *play)

@@ -35,6 +35,9 @@ enum facet_status facet_tile_play_give(struct facet_tile_play *play, struct face
  * leaves the status of the last; `facet_tile_play_budget` is short enough to see each. */
 const struct facet_tile_list_step *facet_tile_play_note(struct facet_tile_play *play);
 uint64_t facet_tile_play_budget(const struct facet_tile_play *play);
+/* The machine was put back to another state of the same play, in which `next` steps had been given;
+ * SIZE_MAX: as many as the machine shows, no signals and doorbells after the last command. */
+void facet_tile_play_seek(struct facet_tile_play *play, size_t next);
 /* The oldest command that is not complete, or NULL. */
 const struct facet_tile_list_step *facet_tile_play_pending(const struct facet_tile_play *play);
 
