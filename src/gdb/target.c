@@ -416,7 +416,7 @@ bool facet_gdb_reg_get(const struct facet_gdb_target *t,
         return false;
     }
     if (r->call != NULL && !follows_call(machine, core, r, value.lo)) {
-        value.lo = 0;
+        return false; /* GDB shows no caller then */
     }
     facet_store_le64(out, value.lo);
     facet_store_le64(out + 8, value.hi);
@@ -437,14 +437,6 @@ bool facet_gdb_reg_set(const struct facet_gdb_target *t,
     }
     if (r->reg == NULL && r->csr == NULL) {
         return value.lo == 0;
-    }
-    if (r->call != NULL) { /* what was not shown is not written back */
-        uint8_t shown[16];
-
-        if (facet_gdb_reg_get(t, machine, core, number, shown) &&
-            facet_load_le64(shown) == value.lo) {
-            return true;
-        }
     }
     return (r->csr != NULL
                 ? facet_machine_csr_write(machine, core, r->index, value, NULL, NULL)
