@@ -3,6 +3,7 @@
 #include "command/stop.h"
 
 #include "base/side_file.h"
+#include "conform/design.h"
 #include "report/conform.h"
 #include "session/share.h"
 #include "json/json.h"
@@ -115,6 +116,22 @@ static int run_suite(const struct cli_args *args,
     return code;
 }
 
+/* The answers have standard output for themselves: what the library prints goes elsewhere. */
+static int serve(const struct cli_args *args)
+{
+    static const char *const others[] = {"suite", "against", "area", "row", "case", "rows", NULL};
+    struct facet_error err = {0};
+    int out = dup(STDOUT_FILENO);
+
+    if (cli_useless(args, others, "does nothing with --serve, which is asked by others")) {
+        return CLI_BAD;
+    }
+    return out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
+                   conform_serve(cli_value(args, "serve"), stdin, out, &err) != FACET_OK
+               ? cli_bad_error(args, &err)
+               : CLI_OK;
+}
+
 static int run_conform(const struct cli_args *args)
 {
     static const char *const of_result[] = {"junit", "html", "all", NULL};
@@ -133,6 +150,9 @@ static int run_conform(const struct cli_args *args)
     char beside[4096];
     int code;
 
+    if (cli_given(args, "serve")) {
+        return serve(args);
+    }
     conform_suite_folder(beside, sizeof beside);
     if (!options_fit(args) || !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_real(args, "timeout", 1e-3, CLI_MOST_SECONDS, &how.seconds) ||
@@ -174,6 +194,7 @@ static const struct cli_option options[] = {
     {"signatures", 0, "DIR", "write what was answered, as DIR/CASE.signature"},
     {"junit", 0, "FILE", "write the results as JUnit XML"},
     {"html", 0, "FILE", "write a page: areas, rows, their texts, cases and verdicts"},
+    {"serve", 0, "LIB.so", "answer the cases that standard input asks for, by a library"},
     {"rows", 'R', NULL, "run nothing; count the rows that have a case, or a reason for none"},
     {"missing", 'm', NULL, "with --rows: list the rows that have neither"},
     SESSION_SHARE_OPTIONS("-o"),
@@ -188,7 +209,8 @@ const struct cli_command cli_cmd_conform = {
         "              [--all] [--timeout SECONDS] [--threads N] [--resume FILE]\n"
         "              [--signatures DIR] [--junit FILE] [--html FILE] [-o FILE] [--json]\n"
         "facet conform --part K/N -o FILE [--suite DIR] [--against COMMAND]...\n"
-        "facet conform --rows [--suite DIR] [--area AREA] [--missing] [--json]",
+        "facet conform --rows [--suite DIR] [--area AREA] [--missing] [--json]\n"
+        "facet conform --serve LIB.so",
     .details =
         "The suite (`make conformance`; docs/conformance.md) holds programs, case folders and "
         "vectors that need none of Facet's code. Each names the rows of the contract that it "
@@ -198,7 +220,9 @@ const struct cli_command cli_cmd_conform = {
         "folder of its own (the signature is then {out}/signature), {config} for the "
         "configuration, {name} for the name. A command without {case} is given programs of the "
         "hart only. stdio:COMMAND is one program that reads a JSON line for each case and answers "
-        "with one.\n\n"
+        "with one. A word that ends in .so is a library with the interface of facet/design.h, "
+        "which is loaded by other processes and, where it can be stepped, compared instruction by "
+        "instruction; --signatures then also keeps the report and a state for facet gdb.\n\n"
         "A case passes, FAILs (another signature), is out of time, or ends in an error (no "
         "signature); what the command cannot run is counted as not run. The exit code is 0 when "
         "all that were run passed, 1 when not, 2 when the suite, the command or a file is not "

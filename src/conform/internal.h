@@ -7,15 +7,22 @@
 #include <facet/machine.h>
 #include <pthread.h>
 
+/* A program that is asked. */
+struct conform_asked {
+    pthread_mutex_t lock;
+    int pid, to, from; /* pid 0: not running */
+};
+
+enum { CONFORM_MOST_ASKED = 16 };
+
 struct conform_target {
     char *command;  /* NULL: Facet */
     char **words;   /* its words, ends with NULL */
     double seconds; /* per case */
-    bool asks;      /* stdio: */
+    bool asks;      /* stdio:, or a library */
     bool (*stop)(void);
-    /* The program that is asked. */
-    pthread_mutex_t lock;
-    int pid, to, from; /* pid 0: not running */
+    struct conform_asked asked[CONFORM_MOST_ASKED];
+    unsigned most_asked; /* at once: of stdio: there is one program */
 };
 
 /* Sets verdict and text; of what others wrote, only what can be shown in one line. */
@@ -39,8 +46,10 @@ enum facet_status conform_command(struct conform_target *target,
                                   struct conform_words *got,
                                   struct conform_result *result,
                                   struct facet_error *err);
+/* `keep`: see conform_target_run. */
 enum facet_status conform_ask(struct conform_target *target,
                               const struct conform_case *c,
+                              const char *keep,
                               struct conform_words *got,
                               struct conform_result *result,
                               struct facet_error *err);
@@ -56,6 +65,10 @@ enum facet_status conform_append_memory(struct conform_words *words,
                                         uint64_t address,
                                         size_t size,
                                         struct facet_error *err);
+
+/* Whether a library can be used: asks a process of its own, as all cases will. */
+enum facet_status
+conform_try_library(char *const *words, const char *path, struct facet_error *err);
 
 /* A child in a group of its own that dies with this process: its standard streams are the three
  * descriptors. Its process, or -1 with errno set. */

@@ -63,11 +63,39 @@ static bool mentions(const struct conform_target *t, const char *what)
     return false;
 }
 
+/* One word that ends in .so: a library, which another process of this program loads and asks. */
+static bool is_library(const char *against)
+{
+    size_t length = strlen(against);
+
+    return length > 3 && strcmp(against + length - 3, ".so") == 0 &&
+           strpbrk(against, " \t\n") == NULL && strncmp(against, "stdio:", 6) != 0;
+}
+
+static enum facet_status
+use_library(struct conform_target *t, const char *path, struct facet_error *err)
+{
+    t->asks = true;
+    t->most_asked = CONFORM_MOST_ASKED;
+    t->command = strdup(path);
+    t->words = calloc(5, sizeof *t->words);
+    if (t->command == NULL || t->words == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a command");
+    }
+    t->words[0] = "/proc/self/exe";
+    t->words[1] = "conform";
+    t->words[2] = "--serve";
+    t->words[3] = t->command;
+    return conform_try_library(t->words, path, err);
+}
+
 static enum facet_status
 split(struct conform_target *t, const char *against, struct facet_error *err)
 {
     size_t count = 0;
     char *rest, *word;
+
+    t->most_asked = 1;
 
     t->asks = strncmp(against, "stdio:", 6) == 0;
     t->command = strdup(against + (t->asks ? 6 : 0));
@@ -110,8 +138,12 @@ enum facet_status conform_target_open(const char *against,
     }
     t->seconds = seconds;
     t->stop = stop;
-    (void)pthread_mutex_init(&t->lock, NULL);
-    status = against != NULL ? split(t, against, err) : FACET_OK;
+    for (unsigned i = 0; i < CONFORM_MOST_ASKED; i++) {
+        (void)pthread_mutex_init(&t->asked[i].lock, NULL);
+    }
+    status = against == NULL       ? FACET_OK
+             : is_library(against) ? use_library(t, against, err)
+                                   : split(t, against, err);
     if (status != FACET_OK) {
         conform_target_close(t);
         return status;
@@ -126,7 +158,9 @@ void conform_target_close(struct conform_target *t)
         return;
     }
     conform_ask_end(t);
-    (void)pthread_mutex_destroy(&t->lock);
+    for (unsigned i = 0; i < CONFORM_MOST_ASKED; i++) {
+        (void)pthread_mutex_destroy(&t->asked[i].lock);
+    }
     free(t->words);
     free(t->command);
     free(t);
@@ -167,14 +201,28 @@ static void compare(const struct conform_case *c,
 
 /* ---- keeping ---- */
 
-/* The folders on the way to a file, as far as they can be made; writing it says what is wrong. */
-static void make_way(char *path)
+/* The folders on the way to what is kept, as far as they can be made; writing it says what is
+ * wrong.
+ */
+static enum facet_status
+make_way(const char *folder, const struct conform_case *c, struct facet_error *err)
 {
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    struct facet_strbuf path;
+    enum facet_status status = FACET_OK;
+
+    facet_strbuf_init(&path);
+    facet_strbuf_printf(&path, "%s/%s", folder, c->name);
+    if (path.failed) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a name");
+    }
+    for (char *slash = path.failed ? NULL : strchr(path.text + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        (void)mkdir(path, 0777);
+        (void)mkdir(path.text, 0777);
         *slash = '/';
     }
+    facet_strbuf_free(&path);
+    return status;
 }
 
 static enum facet_status keep_words(const char *folder,
@@ -194,7 +242,6 @@ static enum facet_status keep_words(const char *folder,
     if (path.failed || text.failed) {
         status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a signature");
     } else {
-        make_way(path.text);
         status = facet_file_write(path.text, facet_strbuf_text(&text), text.length, err);
     }
     facet_strbuf_free(&path);
@@ -212,9 +259,12 @@ enum facet_status conform_target_run(struct conform_target *t,
     enum facet_status status = conform_words_read(c->signature, &expected, err);
 
     *result = (struct conform_result){.verdict = CONFORM_PASS};
+    if (status == FACET_OK && keep != NULL) {
+        status = make_way(keep, c, err);
+    }
     if (status == FACET_OK) {
         status = t->command == NULL ? conform_facet(c, &got, result, err)
-                 : t->asks          ? conform_ask(t, c, &got, result, err)
+                 : t->asks          ? conform_ask(t, c, keep, &got, result, err)
                                     : conform_command(t, c, &got, result, err);
     }
     if (status == FACET_OK && conform_stopped(t)) {

@@ -3,6 +3,7 @@
 #ifndef FACET_DOCUMENTS_TILE_CASE_H
 #define FACET_DOCUMENTS_TILE_CASE_H
 
+#include "base/file.h"
 #include "tile/tile.h"
 
 struct facet_doc_tile_case;
@@ -47,5 +48,30 @@ enum facet_status facet_doc_tile_case_answer(const struct facet_doc_tile_case *t
                                              uint8_t **bytes,
                                              size_t *size,
                                              struct facet_error *err);
+
+/* ---- for machines of others ---- */
+
+/* The n-th piece of memory that the dispatch finds, first the kernel; false behind the last. */
+bool facet_doc_tile_case_piece(const struct facet_doc_tile_case *tile_case,
+                               size_t n,
+                               uint32_t *address,
+                               const struct facet_bytes **bytes);
+const struct facet_tile_packet *
+facet_doc_tile_case_packet(const struct facet_doc_tile_case *tile_case);
+/* A machine of ours whose dispatch has begun and done no step. */
+enum facet_status facet_doc_tile_case_begin(const struct facet_doc_tile_case *tile_case,
+                                            facet_machine **machine,
+                                            struct facet_error *err);
+/* The answer of a case that `machine` has run in lockstep with another: end and faults are the
+ * machine's, the outputs are what `read` finds in the other's memory. */
+typedef bool
+facet_doc_tile_case_read_memory(void *context, uint32_t address, void *bytes, size_t size);
+enum facet_status facet_doc_tile_case_answer_of(const struct facet_doc_tile_case *tile_case,
+                                                const facet_machine *machine,
+                                                facet_doc_tile_case_read_memory *read,
+                                                void *context,
+                                                uint8_t **bytes,
+                                                size_t *size,
+                                                struct facet_error *err);
 
 #endif

@@ -193,6 +193,28 @@ static bool compare(const struct facet_doc_tile_case *c,
     return true;
 }
 
+/* A machine of the case, with its dispatch under way unless *begun is false: then the result has
+ * the reason. */
+static enum facet_status make(const struct facet_doc_tile_case *c,
+                              const struct facet_doc_tile_case_how *how,
+                              struct facet_doc_tile_case_result *result,
+                              facet_machine **machine,
+                              bool *begun,
+                              struct facet_error *err)
+{
+    struct facet_tile_config config = c->config;
+    enum facet_status status;
+
+    *result = (struct facet_doc_tile_case_result){0};
+    config.plain = how->plain;
+    status = facet_tile_create(&config, machine, err);
+    if (status == FACET_OK) {
+        facet_tile_use_pool(*machine, how->pool);
+        *begun = prepare(c, *machine, result);
+    }
+    return status;
+}
+
 /* A machine on which the case has been run, or one whose dispatch could not begin (*begun false,
  * the reason in the result). */
 static enum facet_status execute(const struct facet_doc_tile_case *c,
@@ -203,18 +225,9 @@ static enum facet_status execute(const struct facet_doc_tile_case *c,
                                  struct facet_error *err)
 {
     const struct facet_run run = {.budget = UINT64_MAX};
-    struct facet_tile_config config = c->config;
+    enum facet_status status = make(c, how, result, machine, begun, err);
     struct facet_stop stop;
-    enum facet_status status;
 
-    *result = (struct facet_doc_tile_case_result){0};
-    config.plain = how->plain;
-    status = facet_tile_create(&config, machine, err);
-    if (status != FACET_OK) {
-        return status;
-    }
-    facet_tile_use_pool(*machine, how->pool);
-    *begun = prepare(c, *machine, result);
     if (*begun) {
         if (how->begin != NULL) {
             how->begin(how->context, *machine);
@@ -225,7 +238,7 @@ static enum facet_status execute(const struct facet_doc_tile_case *c,
         }
         result->stopped = stop.reason == FACET_STOP_REQUEST;
     }
-    return FACET_OK;
+    return status;
 }
 
 enum facet_status facet_doc_tile_case_run(const struct facet_doc_tile_case *c,
@@ -255,8 +268,11 @@ static size_t whole_words(size_t size)
     return (size + 3) / 4 * 4;
 }
 
-static size_t
-fill_answer(const struct facet_doc_tile_case *c, const facet_machine *machine, uint8_t *bytes)
+static size_t fill_answer(const struct facet_doc_tile_case *c,
+                          const facet_machine *machine,
+                          facet_doc_tile_case_read_memory *read,
+                          void *context,
+                          uint8_t *bytes)
 {
     enum facet_tile_state state = facet_tile_info_of(machine).state;
     size_t at = 0;
@@ -285,24 +301,26 @@ fill_answer(const struct facet_doc_tile_case *c, const facet_machine *machine, u
         }
     }
     for (size_t i = 0; i < c->output_count; i++) {
-        (void)facet_machine_read(
-            machine, 0, c->outputs[i].address, bytes + at, c->outputs[i].bytes.size, NULL);
+        (void)read(context, c->outputs[i].address, bytes + at, c->outputs[i].bytes.size);
         at += whole_words(c->outputs[i].bytes.size);
     }
     return at;
 }
 
-enum facet_status facet_doc_tile_case_answer(const struct facet_doc_tile_case *c,
-                                             const struct facet_doc_tile_case_how *how,
-                                             uint8_t **bytes,
-                                             size_t *size,
-                                             struct facet_error *err)
+static bool read_ours(void *context, uint32_t address, void *bytes, size_t size)
+{
+    return facet_machine_read(context, 0, address, bytes, size, NULL) == FACET_OK;
+}
+
+enum facet_status facet_doc_tile_case_answer_of(const struct facet_doc_tile_case *c,
+                                                const facet_machine *machine,
+                                                facet_doc_tile_case_read_memory *read,
+                                                void *context,
+                                                uint8_t **bytes,
+                                                size_t *size,
+                                                struct facet_error *err)
 {
     size_t room = 4 + sizeof(uint32_t[4][FACET_TILE_CORES]);
-    struct facet_doc_tile_case_result result;
-    facet_machine *machine = NULL;
-    bool begun = false;
-    enum facet_status status;
 
     for (size_t i = 0; i < c->output_count; i++) {
         room += whole_words(c->outputs[i].bytes.size);
@@ -311,13 +329,71 @@ enum facet_status facet_doc_tile_case_answer(const struct facet_doc_tile_case *c
     if (*bytes == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a case");
     }
-    status = execute(c, how, &result, &machine, &begun, err);
-    if (status == FACET_OK && !begun) {
-        status = facet_fail(err, FACET_ERR_INPUT, 0, "%s: %s", c->name, result.difference);
-    }
+    *size = fill_answer(c, machine, read, context, *bytes);
+    return FACET_OK;
+}
+
+static enum facet_status refused(const struct facet_doc_tile_case *c,
+                                 const struct facet_doc_tile_case_result *result,
+                                 struct facet_error *err)
+{
+    return facet_fail(err, FACET_ERR_INPUT, 0, "%s: %s", c->name, result->difference);
+}
+
+enum facet_status facet_doc_tile_case_answer(const struct facet_doc_tile_case *c,
+                                             const struct facet_doc_tile_case_how *how,
+                                             uint8_t **bytes,
+                                             size_t *size,
+                                             struct facet_error *err)
+{
+    struct facet_doc_tile_case_result result;
+    facet_machine *machine = NULL;
+    bool begun = false;
+    enum facet_status status = execute(c, how, &result, &machine, &begun, err);
+
+    *bytes = NULL;
     if (status == FACET_OK) {
-        *size = fill_answer(c, machine, *bytes);
+        status =
+            begun ? facet_doc_tile_case_answer_of(c, machine, read_ours, machine, bytes, size, err)
+                  : refused(c, &result, err);
     }
     facet_machine_destroy(machine);
+    return status;
+}
+
+/* ---- for machines of others ---- */
+
+bool facet_doc_tile_case_piece(const struct facet_doc_tile_case *c,
+                               size_t n,
+                               uint32_t *address,
+                               const struct facet_bytes **bytes)
+{
+    if (n >= 2 + c->input_count) {
+        return false;
+    }
+    *address = n == 0 ? c->packet.pc : n == 1 ? c->packet.arg_base : c->inputs[n - 2].address;
+    *bytes = n == 0 ? &c->kernel : n == 1 ? &c->args : &c->inputs[n - 2].bytes;
+    return true;
+}
+
+const struct facet_tile_packet *facet_doc_tile_case_packet(const struct facet_doc_tile_case *c)
+{
+    return &c->packet;
+}
+
+enum facet_status facet_doc_tile_case_begin(const struct facet_doc_tile_case *c,
+                                            facet_machine **machine,
+                                            struct facet_error *err)
+{
+    const struct facet_doc_tile_case_how how = {0};
+    struct facet_doc_tile_case_result result;
+    bool begun = false;
+    enum facet_status status = make(c, &how, &result, machine, &begun, err);
+
+    if (status == FACET_OK && !begun) {
+        facet_machine_destroy(*machine);
+        *machine = NULL;
+        status = refused(c, &result, err);
+    }
     return status;
 }

@@ -314,6 +314,111 @@ def random_programs_run_on_other_implementations():
         check_eq((run.returncode, "--against" in run.stderr), (2, True), str(words))
 
 
+DESIGN = os.path.join(os.path.dirname(os.path.abspath(FACET)), "examples/design.so")
+
+
+def design(*words, bug=None, suite=None, code=0):
+    """The library of examples/design.c, broken or not: what it answers to the suite."""
+    if not os.path.exists(DESIGN):
+        skip("no shared libraries in this build")
+    env = {**os.environ, "DESIGN_BUG": bug} if bug else os.environ
+    run = subprocess.run([FACET, "conform", "--suite", suite or SUITE, "--against", DESIGN, "--json", *words],
+                         capture_output=True, text=True, env=env)
+    check_eq(run.returncode, code, f"exit code of {words} with bug {bug}: {run.stdout[-300:]}{run.stderr}")
+    return json.loads(run.stdout)
+
+
+@case()
+def libraries_are_compared_in_lockstep():
+    """The same machine in a library passes every program and kernel; one wrong bit of a register is found in the very step."""
+    found = design()
+    kinds = {c["case"]: c["verdict"] for c in found["cases"]}
+    check(all((verdict == "unsupported") == name.startswith("gfx12/") for name, verdict in kinds.items()), str(kinds))
+    check_eq((found["passed"] > 150, found["failed"], found["errors"]), (True, 0, 0))
+    check("programs and kernels only" in [c for c in found["cases"] if c["verdict"] == "unsupported"][0]["text"], "its own words")
+    kept = os.path.join(folder, "kept")
+    text = design("--case", "pmask/pmnot", "--signatures", kept, bug="40", code=1)["cases"][0]["text"]
+    m = re.match(r"step (\d+) differs: both did something else; hart0 at (0x[0-9a-f]+) <_start\+0x[0-9a-f]+>: ([^;]+); "
+                 r"reference hart0: (\w+) 0x\w+ -> (0x\w+); design hart0: (\w+) -> (0x\w+)$", text)
+    check(m is not None, text)
+    check_eq((m[1], m[4], int(m[5], 16) ^ 1), ("39", m[6], int(m[7], 16)))
+    with open(os.path.join(kept, "xphmg/pmask/pmnot.report")) as f:
+        report = f.read()
+    check(report.startswith("step 39 differs") and "steps of the reference" in report and m[3] in report, report)
+    check(os.path.getsize(os.path.join(kept, "xphmg/pmask/pmnot.state")) > 1000, "a state for facet gdb")
+    text = design("--case", "tile/k1", suite=EXAMPLE, bug="9", code=1)["cases"][0]["text"]
+    check(re.match(r"step 8 differs: .*core\d at 0x\w+: .*; reference core\d: s7 0x0 -> 0x3; design core\d: s7 -> 0x2$", text), text)
+
+
+@case()
+def a_library_that_falls_over_costs_one_case():
+    for bug, verdict, told in (("crash", "error", "by signal 6"), ("leave", "error", "without an answer"),
+                               ("hang", "timeout", "no answer after 0.4 seconds")):
+        found = design("--case", "pmask/pm", "--timeout", "0.4" if bug == "hang" else "60", "--row", "PM-043", bug=bug, code=1)
+        check(len(found["cases"]) > 0, "cases")
+        check_eq({c["verdict"] for c in found["cases"]}, {verdict}, bug)
+        check(told in found["cases"][0]["text"], found["cases"][0]["text"])
+
+
+@case()
+def libraries_that_are_none_are_refused():
+    compiler = shutil.which("cc")
+    design("--case", "pmask/pmnot")
+    text = os.path.join(folder, "text.so")
+    with open(text, "w") as f:
+        f.write("no library")
+    refused = [("/no/such.so", "such.so"), (text, "text.so")]
+    for name, body, told in (("empty", "int x;", "expected the function facet_design"),
+                             ("newer", "static struct facet_design t = {.abi = 99, .size = sizeof t};"
+                              "const struct facet_design *facet_design(void) { return &t; }", "number 99, expected 1"),
+                             ("lame", "static struct facet_design t = {.abi = 1, .size = sizeof t};"
+                              "const struct facet_design *facet_design(void) { return &t; }", "expected begin"),
+                             ("early", "__attribute__((constructor)) static void f(void) { __builtin_trap(); }", "crashes when it is loaded")):
+        if compiler is None:
+            continue
+        path = os.path.join(folder, name + ".so")
+        subprocess.run([compiler, "-shared", "-fPIC", "-I", os.path.join(SOURCE, "include"), "-x", "c", "-", "-o", path],
+                       input="#include <facet/design.h>\n" + body, text=True, check=True)
+        refused.append((path, told))
+    for path, told in refused:
+        run = conform("--against", path, suite=EXAMPLE, code=2)
+        check(told in run.stderr and run.stdout == "", f"{path}: {run.stderr}")
+    check("does nothing with --serve" in conform("--serve", DESIGN, code=2).stderr, "options of runs")
+
+
+@case()
+def whole_designs_answer_with_words():
+    """A library without steps: C of a few lines that knows one signature and prints to standard output."""
+    compiler = shutil.which("cc")
+    if compiler is None or not os.path.exists(DESIGN):
+        skip("no compiler, or no shared libraries")
+    with open(os.path.join(EXAMPLE, "tri-first-hit.signature")) as f:
+        words = re.sub(r"//.*", "", f.read()).split()
+    path = os.path.join(folder, "whole.so")
+    subprocess.run([compiler, "-shared", "-fPIC", "-I", os.path.join(SOURCE, "include"), "-x", "c", "-", "-o", path], text=True,
+                   check=True, input=f"""
+        #include <facet/design.h>
+        #include <stdio.h>
+        #include <string.h>
+        static uint32_t words[] = {{{", ".join("0x" + word for word in words)}}};
+        static int begin(const struct facet_design_case *c, const char **why)
+        {{
+            puts("not an answer");
+            *why = "vectors only";
+            return strcmp(c->kind, "vector") == 0 ? FACET_DESIGN_OK : FACET_DESIGN_FAILED;
+        }}
+        static int signature(const uint32_t **out, size_t *count, const char **why)
+        {{
+            (void)why, *out = words, *count = sizeof words / 4;
+            return FACET_DESIGN_OK;
+        }}
+        static const struct facet_design table = {{.abi = FACET_DESIGN_ABI, .size = sizeof table, .begin = begin, .signature = signature}};
+        const struct facet_design *facet_design(void) {{ return &table; }}""")
+    found = results("--against", path, suite=EXAMPLE, code=1)
+    check_eq({c["case"]: (c["verdict"], c.get("text", "")) for c in found["cases"]},
+             {"gfx12/tri-first-hit": ("pass", ""), "tile/k1": ("error", "begin: vectors only")})
+
+
 def example(change=lambda text: text):
     """A copy of the example with another suite.json."""
     place = tempfile.mkdtemp(dir=folder)

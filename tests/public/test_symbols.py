@@ -11,7 +11,7 @@ from harness import case, check, check_eq, main, skip
 LIBRARY = sys.argv.pop(1)
 SOURCE = os.environ["FACET_SOURCE"]
 LIST = os.path.join(SOURCE, "tests", "public", "facet.symbols")
-SCENE = ("scene.h",)  # of the other library
+SCENE = ("scene.h", "design.h")  # of the other library, of libraries of others
 
 
 def output(*command):
