@@ -79,8 +79,8 @@ static bool read_options(const struct cli_args *args,
         return false;
     }
     campaign->length = (size_t)length;
-    if (against == NULL ? cli_given(args, "timeout") : campaign->kind->program == NULL || emit) {
-        (void)cli_bad(args, "--timeout needs --against, which is for programs of xphmg that run");
+    if (against == NULL ? cli_given(args, "timeout") : emit) {
+        (void)cli_bad(args, "--timeout needs --against, which --emit does not take");
         return false;
     }
     if (emit && (!cli_given(args, "output") || cli_given(args, "threads") ||
@@ -141,12 +141,12 @@ static const struct cli_option options[] = {
     {"seed", 0, "N", "other numbers give other cases (default 1)"},
     {"count", 'n', "N", "how many cases (default 1000)"},
     {"first", 0, "N", "number of the first one (default 0)"},
-    {"length", 0, "N", "instructions or rays of a case, 1 to 256 (default 48)"},
+    {"length", 0, "N", "instructions, commands or rays of a case, 1 to 256 (default 48)"},
     {"output",
      'o',
      "DIR",
      "write the cases with a difference there, as small as they could be made"},
-    {"against", 0, "COMMAND", "xphmg: compare another implementation with the plain way"},
+    {"against", 0, "COMMAND", "compare another implementation with the plain way"},
     {"timeout", 0, "SECONDS", "for each case of --against (default 60)"},
     {"emit", 0, NULL, "write all cases to DIR and compare nothing"},
     {"threads", 0, "N", "threads to use (default 0: all processors)"},
@@ -157,26 +157,28 @@ static const struct cli_option options[] = {
 const struct cli_command cli_cmd_fuzz = {
     .name = "fuzz",
     .summary = "run random programs, kernels or rays in every way, and compare",
-    .usage = "facet fuzz xphmg|tile|gfx12 [--seed N] [--first N] [--count N] [--length N]\n"
-             "           [--threads N] [-o DIR] [--resume FILE] [--json]\n"
-             "facet fuzz xphmg|tile|gfx12 --part K/N -o FILE [--seed N] [--count N]...\n"
-             "facet fuzz xphmg|tile|gfx12 --emit -o DIR [--seed N] [--first N] [--count N]\n"
+    .usage = "facet fuzz xphmg|tile|draw|gfx12 [--seed N] [--first N] [--count N] [--length N]\n"
+             "           [--threads N] [--against COMMAND] [--timeout SECONDS] [-o DIR]\n"
+             "           [--resume FILE] [--json]\n"
+             "facet fuzz xphmg|tile|draw|gfx12 --part K/N -o FILE [--seed N] [--count N]...\n"
+             "facet fuzz xphmg|tile|draw|gfx12 --emit -o DIR [--seed N] [--first N] [--count N]\n"
              "           [--length N] [--json]",
     .details =
         "A case is a pure function of kind, seed, number and length. xphmg: a program of mostly "
         "vendor "
         "instructions, over registers and structures that they take, which skips what traps and "
-        "stores its registers and CSRs at the end. tile: a kernel on four cores. gfx12: rays "
+        "stores its registers and CSRs at the end. tile: a kernel on four cores. draw: a command "
+        "list of the tile machine. gfx12: rays "
         "through a BVH of random triangles, half of them damaged. Every case runs in all ways "
         "that Facet has (plain, blocks, code of the host, threads, vector units), which must end "
         "in the same state, to the bit.\n\n"
         "A case with a difference is made as small as possible by leaving out what does not "
-        "matter. With -o it is written as KIND-SEED-NUMBER.s (gfx12: .json), programs of the hart "
-        "also as .elf and .signature: what the plain way leaves between the symbols "
-        "begin_signature and end_signature.\n\n"
-        "--against runs the programs of the hart on another implementation instead, as facet "
-        "conform does: a command line with {elf} and {signature}, or stdio:COMMAND. What is "
-        "written with -o is a suite that facet conform --suite DIR replays.\n\n"
+        "matter. With -o it is written as KIND-SEED-NUMBER: assembly and .elf, a case folder, a "
+        "folder with a command list, rays and vectors as JSON, each with the .signature that the "
+        "plain way leaves. DIR is a suite that facet conform --suite DIR replays.\n\n"
+        "--against runs the cases on another implementation instead, as facet conform does: a "
+        "command line with {elf} or {case} and {signature}, stdio:COMMAND, or a library "
+        "(LIB.so).\n\n"
         "--emit writes all cases like this, to be run on other implementations.",
     .examples = "facet fuzz xphmg --count 100\n"
                 "facet fuzz gfx12 --seed 7 --count 50 --json\n"
@@ -184,5 +186,5 @@ const struct cli_command cli_cmd_fuzz = {
     .options = options,
     .has_json = true,
     .run = run_fuzz,
-    .operands = "xphmg|tile|gfx12",
+    .operands = "xphmg|tile|draw|gfx12",
 };

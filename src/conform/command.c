@@ -88,7 +88,7 @@ static bool wants(char **words, const char *place)
 
 /* What a simulator left behind goes with it; deeper trees are not ours, nor is what a link leads
  * to. Folders that may not be written to are made so. */
-static void remove_folder(const char *path, unsigned depth)
+static void remove_below(const char *path, unsigned depth)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
@@ -110,13 +110,18 @@ static void remove_folder(const char *path, unsigned depth)
             continue;
         }
         if (unlink(inner) != 0 && depth < 8) {
-            remove_folder(inner, depth + 1);
+            remove_below(inner, depth + 1);
         }
     }
     if (folder != NULL) {
         (void)closedir(folder);
     }
     (void)rmdir(path);
+}
+
+void conform_remove_folder(const char *path)
+{
+    remove_below(path, 0);
 }
 
 /* What the command left under a name: opening a pipe would wait for ever. */
@@ -258,6 +263,6 @@ enum facet_status conform_command(struct conform_target *t,
     status = words == NULL ? facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a command")
                            : run_words(t, words, messages, signature, got, result, err);
     free_words(words);
-    remove_folder(folder, 0);
+    conform_remove_folder(folder);
     return status;
 }

@@ -131,6 +131,7 @@ static enum facet_status run_elf(const struct conform_case *c,
 }
 
 static enum facet_status answer_elf(const struct conform_case *c,
+                                    bool plain,
                                     struct conform_words *got,
                                     struct conform_result *result,
                                     struct facet_error *err)
@@ -138,6 +139,7 @@ static enum facet_status answer_elf(const struct conform_case *c,
     const struct facet_xphmg_config config = {.ram_bytes = RAM_BYTES,
                                               .configuration =
                                                   c->config[0] != '\0' ? c->config : NULL,
+                                              .plain = plain,
                                               .no_semihosting = true};
     struct facet_bytes file = {0};
     facet_machine *machine = NULL;
@@ -157,10 +159,12 @@ static enum facet_status answer_elf(const struct conform_case *c,
 
 /* ---- the tile machine ---- */
 
-static enum facet_status
-answer_tile(const struct conform_case *c, struct conform_words *got, struct facet_error *err)
+static enum facet_status answer_tile(const struct conform_case *c,
+                                     bool plain,
+                                     struct conform_words *got,
+                                     struct facet_error *err)
 {
-    const struct facet_doc_tile_case_how how = {0};
+    const struct facet_doc_tile_case_how how = {.plain = plain};
     struct facet_doc_tile_case *tile_case = NULL;
     enum facet_status status = facet_doc_tile_case_read(c->path, &tile_case, err);
     uint8_t *bytes = NULL;
@@ -218,17 +222,18 @@ answer_vector(const struct conform_case *c, struct conform_words *got, struct fa
 }
 
 enum facet_status conform_facet(const struct conform_case *c,
+                                bool plain,
                                 struct conform_words *got,
                                 struct conform_result *result,
                                 struct facet_error *err)
 {
     switch (c->kind) {
     case CONFORM_ELF:
-        return answer_elf(c, got, result, err);
+        return answer_elf(c, plain, got, result, err);
     case CONFORM_TILE:
-        return answer_tile(c, got, err);
+        return answer_tile(c, plain, got, err);
     case CONFORM_LIST:
-        return conform_list(c, got, result, err);
+        return conform_list(c, plain, got, result, err);
     default:
         return answer_vector(c, got, err);
     }

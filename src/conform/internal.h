@@ -31,12 +31,9 @@ void conform_say(struct conform_result *result,
                  const char *format,
                  ...) __attribute__((format(printf, 3, 4)));
 
-enum facet_status conform_facet(const struct conform_case *c,
-                                struct conform_words *got,
-                                struct conform_result *result,
-                                struct facet_error *err);
 /* A command list of the tile machine. */
 enum facet_status conform_list(const struct conform_case *c,
+                               bool plain,
                                struct conform_words *got,
                                struct conform_result *result,
                                struct facet_error *err);

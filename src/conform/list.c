@@ -145,6 +145,7 @@ static enum facet_status look(const struct facet_tile_list *list,
 }
 
 enum facet_status conform_list(const struct conform_case *c,
+                               bool plain,
                                struct conform_words *got,
                                struct conform_result *result,
                                struct facet_error *err)
@@ -163,6 +164,7 @@ enum facet_status conform_list(const struct conform_case *c,
     if (status == FACET_OK) {
         status = facet_tile_list_read(path, c->path, text.data, text.size, &list, err);
     }
+    list.config.plain = plain;
     status = status == FACET_OK ? facet_tile_create(&list.config, &machine, err) : status;
     status = status == FACET_OK ? run_list(&list, machine, &registers, result, err) : status;
     status = status == FACET_OK ? look(&list, machine, &registers, got, err) : status;

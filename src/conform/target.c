@@ -263,7 +263,7 @@ enum facet_status conform_target_run(struct conform_target *t,
         status = make_way(keep, c, err);
     }
     if (status == FACET_OK) {
-        status = t->command == NULL ? conform_facet(c, &got, result, err)
+        status = t->command == NULL ? conform_facet(c, false, &got, result, err)
                  : t->asks          ? conform_ask(t, c, keep, &got, result, err)
                                     : conform_command(t, c, &got, result, err);
     }

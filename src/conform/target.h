@@ -42,4 +42,15 @@ enum facet_status conform_target_run(struct conform_target *target,
                                      struct conform_result *result,
                                      struct facet_error *err);
 
+/* A folder for one case, and what a program left in it: all goes. */
+void conform_remove_folder(const char *path);
+
+/* Facet's own answer, in the plain way or as fast as it can; the verdict is PASS when there is one.
+ * Free got->word in any case. */
+enum facet_status conform_facet(const struct conform_case *c,
+                                bool plain,
+                                struct conform_words *got,
+                                struct conform_result *result,
+                                struct facet_error *err);
+
 #endif

@@ -48,8 +48,20 @@ static bool is_kept(struct facet_fuzz_campaign *campaign, uint64_t number)
     return kept;
 }
 
+/* In all ways of Facet, or in that of another implementation. */
+static enum facet_status run_one(const struct facet_fuzz_campaign *campaign,
+                                 void *runner,
+                                 const struct facet_fuzz_case *c,
+                                 struct facet_fuzz_verdict *verdict,
+                                 struct facet_error *err)
+{
+    return campaign->against != NULL
+               ? facet_fuzz_against(campaign->against, campaign->kind, c, verdict, err)
+               : campaign->kind->run(runner, c, verdict, err);
+}
+
 struct shrinking {
-    const struct facet_fuzz_kind *kind;
+    const struct facet_fuzz_campaign *campaign;
     void *runner;
     struct facet_fuzz_verdict verdict; /* of the last one that differs */
 };
@@ -59,7 +71,7 @@ still_differs(void *context, const struct facet_fuzz_case *c, bool *keeps, struc
 {
     struct shrinking *s = context;
     struct facet_fuzz_verdict verdict;
-    enum facet_status status = s->kind->run(s->runner, c, &verdict, err);
+    enum facet_status status = run_one(s->campaign, s->runner, c, &verdict, err);
 
     *keeps = status == FACET_OK && verdict.differs;
     if (*keeps) {
@@ -73,7 +85,7 @@ static enum facet_status found(struct facet_fuzz_campaign *campaign,
                                struct facet_fuzz_finding *finding,
                                struct facet_error *err)
 {
-    struct shrinking s = {campaign->kind, runner, finding->verdict};
+    struct shrinking s = {campaign, runner, finding->verdict};
     enum facet_status status;
 
     if (!is_kept(campaign, finding->smallest.number)) {
@@ -109,20 +121,22 @@ run_some(void *context, uint64_t begin, uint64_t end, facet_pool *pool, struct f
     struct facet_fuzz_campaign *campaign = context;
     const struct facet_fuzz_kind *kind = campaign->kind;
     void *runner = NULL;
-    enum facet_status status = kind->open(campaign->against, &runner, err);
+    enum facet_status status = campaign->against == NULL ? kind->open(&runner, err) : FACET_OK;
 
     (void)pool;
     for (uint64_t i = begin; i < end && status == FACET_OK; i++) {
         struct facet_fuzz_finding finding = {.drawn = campaign->length};
 
         facet_fuzz_draw(campaign, campaign->first + i, &finding.smallest);
-        status = kind->run(runner, &finding.smallest, &finding.verdict, err);
+        status = run_one(campaign, runner, &finding.smallest, &finding.verdict, err);
         if (status == FACET_OK && finding.verdict.differs) {
             ++*differing(campaign, begin);
             status = found(campaign, runner, &finding, err);
         }
     }
-    kind->close(runner);
+    if (runner != NULL) {
+        kind->close(runner);
+    }
     return status;
 }
 

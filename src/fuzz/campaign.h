@@ -49,20 +49,31 @@ enum facet_status facet_fuzz_join(struct facet_fuzz_campaign *campaign,
                                   const struct facet_share_set *set,
                                   struct facet_error *err);
 
-/* Writes FOLDER/KIND-SEED-NUMBER with the kind's suffix and, where a kind has programs, .elf and
- * .signature; the folder is made when it is missing. `path` gets the name without suffix. */
+/* Compares Facet's plain way and another implementation, by files of a folder that goes afterwards.
+ */
+enum facet_status facet_fuzz_against(struct conform_target *against,
+                                     const struct facet_fuzz_kind *kind,
+                                     const struct facet_fuzz_case *c,
+                                     struct facet_fuzz_verdict *verdict,
+                                     struct facet_error *err);
+
+/* Writes the files of the case as FOLDER/KIND-SEED-NUMBER with their ends, and what the plain way
+ * answers as .signature: *answered is false when there is no answer, and no such file. The folder
+ * is made when it is missing. `path` gets the name without an end. */
 enum facet_status facet_fuzz_write(const struct facet_fuzz_kind *kind,
                                    const struct facet_fuzz_case *c,
                                    const char *folder,
                                    char path[FACET_FUZZ_PATH],
+                                   bool *answered,
                                    struct facet_error *err);
 
-/* FOLDER/suite.json and rows.tsv, so that facet conform replays the programs that were written
- * under these names; nothing for a kind without programs. */
-enum facet_status facet_fuzz_write_suite(const struct facet_fuzz_kind *kind,
+/* FOLDER/suite.json and rows.tsv, so that facet conform replays what was written: `suite` collects
+ * the cases, by their paths. */
+void facet_fuzz_suite_add(struct facet_strbuf *suite,
+                          const struct facet_fuzz_kind *kind,
+                          const char *path);
+enum facet_status facet_fuzz_suite_write(const struct facet_strbuf *suite,
                                          const char *folder,
-                                         const char *const *paths,
-                                         size_t count,
                                          struct facet_error *err);
 
 #endif

@@ -2,7 +2,9 @@
  * built by every quality, half of them with some bits flipped afterwards. */
 #include "fuzz/kinds.h"
 
+#include "base/bits.h"
 #include "base/random.h"
+#include "gfx12/steps.h"
 #include "gfx12/tracer.h"
 
 #include <facet/bvh.h>
@@ -123,10 +125,9 @@ static struct facet_gfx12_query query_of(const struct facet_fuzz_case *c, uint32
 
 /* ---- running ---- */
 
-static enum facet_status
-open_runner(struct conform_target *against, void **out, struct facet_error *err)
+static enum facet_status open_runner(void **out, struct facet_error *err)
 {
-    (void)against, (void)err;
+    (void)err;
     *out = NULL; /* every case has tracers of its own */
     return FACET_OK;
 }
@@ -266,6 +267,110 @@ text(const struct facet_fuzz_case *c, struct facet_strbuf *out, struct facet_err
     return out->failed ? facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for a case") : FACET_OK;
 }
 
+/* ---- for others: what the loop asked of the ray unit, one instruction by one ---- */
+
+enum { MOST_VECTORS = 8, NODE_BYTES = 128 }; /* of a ray */
+
+struct vectors {
+    struct facet_strbuf text;
+    const struct facet_gfx12_unit *unit;
+    uint32_t ray;
+    unsigned of_ray, all;
+};
+
+static void put_dwords(struct facet_strbuf *out, const char *name, const void *words, size_t count)
+{
+    facet_strbuf_printf(out, ",\n   \"%s\": [", name);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t word;
+
+        memcpy(&word, (const uint8_t *)words + 4 * i, sizeof word);
+        facet_strbuf_printf(out, "%s\"0x%08" PRIx32 "\"", i == 0 ? "" : ", ", word);
+    }
+    facet_strbuf_puts(out, "]");
+}
+
+/* The node alone, at the offset 0 of its structure. */
+static void put_vector(struct vectors *v, const struct facet_gfx12_steps *steps)
+{
+    uint32_t resource[4];
+    uint32_t node[NODE_BYTES / 4], extent;
+
+    for (unsigned i = 0; i < NODE_BYTES / 4; i++) {
+        node[i] = facet_load_le32(v->unit->image + steps->image_offset + (size_t)4 * i);
+    }
+    facet_gfx12_resource_pack(&v->unit->resource, resource);
+    memcpy(&extent, &steps->ray.extent, sizeof extent);
+    facet_strbuf_printf(&v->text,
+                        "%s\n  {\"name\": \"ray %" PRIu32 " node %u\", \"node_pointer\": %" PRIu32
+                        ", \"bvh_base\": \"0x%" PRIx64 "\",\n   \"ray_extent\": \"0x%08" PRIx32
+                        "\", \"instance_mask\": %" PRIu32,
+                        v->all == 0 ? "" : ",",
+                        v->ray,
+                        v->of_ray,
+                        steps->node & 0xF,
+                        steps->base,
+                        extent,
+                        steps->ray.instance_mask & 0xFF);
+    put_dwords(&v->text, "node", node, NODE_BYTES / 4);
+    put_dwords(&v->text, "origin", steps->ray.origin, 3);
+    put_dwords(&v->text, "direction", steps->ray.direction, 3);
+    put_dwords(&v->text, "resource", resource, 4);
+    put_dwords(&v->text, "expected", steps->v, 10);
+    if (steps->kind == FACET_GFX12_KIND_INSTANCE) {
+        put_dwords(&v->text, "expected_origin", steps->after.origin, 3);
+        put_dwords(&v->text, "expected_direction", steps->after.direction, 3);
+    }
+    facet_strbuf_puts(&v->text, "}");
+    v->of_ray++;
+    v->all++;
+}
+
+static void watch(void *context, const struct facet_gfx12_turn *turn)
+{
+    struct vectors *v = context;
+
+    if (turn->steps.kind != FACET_GFX12_KIND_NONE && v->of_ray < MOST_VECTORS &&
+        turn->steps.image_offset + NODE_BYTES <= v->unit->image_size) {
+        put_vector(v, &turn->steps);
+    }
+}
+
+static enum facet_status
+files(const struct facet_fuzz_case *c, struct facet_fuzz_files *out, struct facet_error *err)
+{
+    struct facet_gfx12_unit unit;
+    struct vectors v = {.unit = &unit};
+    struct facet_strbuf rays;
+    size_t size = 0;
+    uint8_t *image = image_of(c, &size, err);
+    enum facet_status status;
+
+    if (image == NULL) {
+        return err->status;
+    }
+    facet_strbuf_init(&v.text);
+    facet_strbuf_init(&rays);
+    facet_strbuf_puts(&v.text, "{\"cases\": [");
+    facet_gfx12_unit_init(&unit, image, size);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct facet_gfx12_query query = query_of(c, c->item[i]);
+        struct facet_gfx12_hit hit;
+
+        v.ray = c->item[i];
+        v.of_ray = 0;
+        (void)facet_gfx12_trace_watched(&unit, &query, watch, &v, &hit, NULL, NULL);
+    }
+    facet_strbuf_puts(&v.text, "\n]}\n");
+    status = text(c, &rays, err);
+    status = status == FACET_OK ? facet_fuzz_put_text(out, ".rays.json", &rays, err) : status;
+    status = status == FACET_OK ? facet_fuzz_put_text(out, ".json", &v.text, err) : status;
+    facet_strbuf_free(&rays);
+    facet_strbuf_free(&v.text);
+    free(image);
+    return status;
+}
+
 const struct facet_fuzz_kind facet_fuzz_gfx12 = {
     .name = "gfx12",
     .items = "rays",
@@ -275,5 +380,7 @@ const struct facet_fuzz_kind facet_fuzz_gfx12 = {
     .close = close_runner,
     .run = run,
     .text = text,
-    .suffix = ".json",
+    .conform = CONFORM_VECTOR,
+    .end = ".json",
+    .files = files,
 };

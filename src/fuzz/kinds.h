@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "conform/target.h"
 
 #include <facet/isa.h>
 
@@ -25,7 +26,27 @@ struct facet_fuzz_verdict {
     char text[200]; /* which ways, and where their states part */
 };
 
-struct conform_target;
+/* A case as the files that facet conform runs: bytes by the ends of their names. */
+enum { FACET_FUZZ_MAX_PARTS = 5 };
+struct facet_fuzz_files {
+    struct {
+        const char *end; /* ".elf"; "/case.json" in a folder */
+        uint8_t *data;
+        size_t size;
+    } part[FACET_FUZZ_MAX_PARTS];
+    size_t count;
+};
+/* A copy of the bytes, in place of those of that name. */
+enum facet_status facet_fuzz_put(struct facet_fuzz_files *files,
+                                 const char *end,
+                                 const void *data,
+                                 size_t size,
+                                 struct facet_error *err);
+enum facet_status facet_fuzz_put_text(struct facet_fuzz_files *files,
+                                      const char *end,
+                                      const struct facet_strbuf *text,
+                                      struct facet_error *err);
+void facet_fuzz_files_free(struct facet_fuzz_files *files);
 
 struct facet_fuzz_kind {
     const char *name;  /* "xphmg" */
@@ -33,11 +54,8 @@ struct facet_fuzz_kind {
     const char *ways;  /* that are compared */
     /* Draws the items of c->seed and c->number, `length` of them. */
     void (*draw)(struct facet_fuzz_case *c, size_t length);
-    /* What runs cases, one at a time: its machines. `against`: NULL, or what a kind with programs
-     * compares them with instead (conform/target.h). */
-    enum facet_status (*open)(struct conform_target *against,
-                              void **runner,
-                              struct facet_error *err);
+    /* What runs cases, one at a time: its machines. */
+    enum facet_status (*open)(void **runner, struct facet_error *err);
     void (*close)(void *runner); /* NULL is allowed */
     enum facet_status (*run)(void *runner,
                              const struct facet_fuzz_case *c,
@@ -47,17 +65,22 @@ struct facet_fuzz_kind {
     enum facet_status (*text)(const struct facet_fuzz_case *c,
                               struct facet_strbuf *out,
                               struct facet_error *err);
-    const char *suffix; /* of its file: ".s" */
-    /* An executable of it, and the words that the plain way leaves from begin_signature to
-     * end_signature. NULL: there is no such thing. */
-    enum facet_status (*program)(void *runner,
-                                 const struct facet_fuzz_case *c,
-                                 struct facet_blob *elf,
-                                 struct facet_strbuf *signature,
-                                 struct facet_error *err);
+    /* The case for other implementations: how facet conform runs it, the end of the name that it is
+     * given ("" for a folder), and the files. */
+    enum conform_kind conform;
+    const char *end;
+    enum facet_status (*files)(const struct facet_fuzz_case *c,
+                               struct facet_fuzz_files *files,
+                               struct facet_error *err);
+    /* What of them depends on the answer; NULL: nothing. */
+    enum facet_status (*finish)(const struct facet_fuzz_case *c,
+                                const struct conform_words *answer,
+                                struct facet_fuzz_files *files,
+                                struct facet_error *err);
 };
 
-extern const struct facet_fuzz_kind facet_fuzz_xphmg, facet_fuzz_tile, facet_fuzz_gfx12;
+extern const struct facet_fuzz_kind facet_fuzz_xphmg, facet_fuzz_tile, facet_fuzz_draws,
+    facet_fuzz_gfx12;
 extern const struct facet_fuzz_kind *const facet_fuzz_kinds[]; /* ends with NULL */
 
 /* Whether a case is still worth keeping. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const struct facet_fuzz_kind *const facet_fuzz_kinds[] = {
-    &facet_fuzz_xphmg, &facet_fuzz_tile, &facet_fuzz_gfx12, NULL};
+    &facet_fuzz_xphmg, &facet_fuzz_tile, &facet_fuzz_draws, &facet_fuzz_gfx12, NULL};
 
 /* c without the items from `begin` on, `length` of them or fewer. */
 static struct facet_fuzz_case without(const struct facet_fuzz_case *c, size_t begin, size_t length)

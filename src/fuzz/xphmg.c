@@ -1,25 +1,21 @@
 /* Programs for the hart, mostly of the vendor's instructions: registers and memory are filled with
- * values and structures that these take, a handler counts and skips what traps, the body runs three
- * times, and at the end registers and the vendor's CSRs are stored. The program needs nothing but
+ * values and structures that these take, some CSRs with legal values, predicate banks with masks; a
+ * handler counts and skips what traps, the body runs three times, and at the end registers and the
+ * vendor's CSRs are stored. The program needs nothing but
  * RAM and HTIF, so that it runs on other implementations too. */
-#define _GNU_SOURCE /* mkdtemp */
 #include "fuzz/kinds.h"
 
 #include "base/bits.h"
-#include "base/file.h"
 #include "base/random.h"
-#include "conform/target.h"
 #include "fuzz/structures.h"
 #include "isa/table.h"
 
-#include <errno.h>
 #include <facet/isa.h>
 #include <facet/xphmg.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     RAM_BYTES = 1 << 17,
@@ -36,20 +32,24 @@ enum {
 
 /* ---- drawing ---- */
 
-enum stream { ITEMS, VALUES_OF, STRUCTURES };
+enum stream { ITEMS, VALUES_OF, STRUCTURES, POLICIES };
 
 static uint64_t stream_of(const struct facet_fuzz_case *c, enum stream stream)
 {
     return facet_random(facet_random(c->seed, c->number), stream);
 }
 
-/* Jumps and system instructions would lead anywhere, and some waits never end. */
+static bool is_branch(const struct facet_insn_row *row)
+{
+    return (row->match & 0x7F) == 0x63 || strncmp(row->mnemonic, "bp.", 3) == 0;
+}
+
+/* Other jumps and system instructions would lead anywhere, and some waits never end. */
 static bool straight(const struct facet_insn_row *row)
 {
     const uint32_t opcode = row->match & 0x7F;
 
-    return row->length == 4 && opcode != 0x63 && opcode != 0x67 && opcode != 0x6F &&
-           opcode != 0x73 && strncmp(row->mnemonic, "bp.", 3) != 0 &&
+    return row->length == 4 && opcode != 0x67 && opcode != 0x6F && opcode != 0x73 &&
            strncmp(row->mnemonic, "xfence.wait", 11) != 0;
 }
 
@@ -122,6 +122,9 @@ static uint32_t word_of(uint64_t random)
         return csr_instruction(n, bits);
     }
     row = row_of((random >> 35 & 3) != 0, n);
+    if (is_branch(row)) { /* over one to six instructions; any of them can be left out */
+        return row->match | (((bits & 0x1FF8000) | (2 + (bits >> 25) % 6) << 9) & ~row->mask);
+    }
     return row->match | (usual_registers(row, bits) & ~row->mask);
 }
 
@@ -173,6 +176,79 @@ static void fill_data(const struct facet_fuzz_case *c, uint8_t data[SLOTS * SLOT
     }
 }
 
+/* ---- policies: CSRs that instructions obey, with values that the table calls legal ---- */
+
+/* One of the values that the column names (`RNE=0 RTZ=1`, `0..3`, `0x10`); any where it has none.
+ */
+static uint64_t legal_value(const struct facet_csr_field *field, uint64_t random)
+{
+    const uint64_t any = facet_random(random, 0) & facet_bits_mask(field->hi - field->lo + 1u);
+    uint64_t chosen = any, seen = 0;
+    const char *at = field->legal;
+
+    while (*(at += strspn(at, " ")) != '\0') {
+        const size_t length = strcspn(at, " ");
+        const char *equals = memchr(at, '=', length), *number = equals != NULL ? equals + 1 : at;
+
+        if (*number >= '0' && *number <= '9') {
+            char *end;
+            const uint64_t first = strtoull(number, &end, 0);
+            const uint64_t last = strncmp(end, "..", 2) == 0 ? strtoull(end + 2, NULL, 0) : first;
+
+            seen++;
+            if (facet_random(random, seen) % seen == 0 && last >= first) {
+                chosen = first + any % (last - first + 1);
+            }
+        }
+        at += length;
+    }
+    return chosen;
+}
+
+enum { MOST_POLICIES = 12 };
+
+static void put_policies(const struct facet_fuzz_case *c, struct facet_strbuf *out)
+{
+    const uint64_t seed = stream_of(c, POLICIES);
+    const uint64_t count = facet_random_below(seed, 0, MOST_POLICIES + 1);
+
+    for (uint64_t i = 0; i < count; i++) {
+        size_t at = facet_random_below(seed, 1 + i, facet_csr_row_count);
+        const struct facet_csr_row *row;
+        uint64_t value = 0;
+
+        while (!vendor_csr(&facet_csr_rows[at]) || facet_csr_rows[at].writable == 0 ||
+               (i % 3 == 0 && facet_csr_rows[at].w1a == 0)) { /* formats and such: more often */
+            at = (at + 1) % facet_csr_row_count;
+        }
+        row = &facet_csr_rows[at];
+        value = (facet_random(seed, 1000 + i) & 3) != 0 ? row->w1a : 0;
+        for (uint16_t k = 0; k < row->field_count; k++) {
+            const struct facet_csr_field *field = &row->fields[k];
+
+            if (field->hi < 64 && (row->writable >> field->lo & 1) != 0) {
+                value |= legal_value(field, facet_random(seed, 64 * (i + 1) + k)) << field->lo;
+            }
+        }
+        facet_strbuf_printf(out,
+                            "    li t0, 0x%" PRIx64 "\n    csrw 0x%03" PRIx32 ", t0     # %s\n",
+                            value,
+                            number_of(row),
+                            row->name);
+    }
+    for (unsigned bank = 1; bank < 4; bank++) { /* masks of the predicate banks */
+        const uint64_t mask = facet_random(seed, 2000 + bank);
+        const bool few = (mask & 1) != 0;
+
+        facet_strbuf_printf(out,
+                            "    li t0, 0x%" PRIx64 "\n    pmlow.wr %u, t0\n"
+                            "    srli t0, t0, 32\n    pmhigh.wr %u, t0\n",
+                            few ? mask & facet_random(seed, 2100 + bank) : mask,
+                            bank,
+                            bank);
+    }
+}
+
 /* ---- the program as a text ---- */
 
 static const char *const beginning =
@@ -183,8 +259,7 @@ static const char *const beginning =
     "    la t0, save\n"
     "    csrw mscratch, t0\n"
     "    li t0, 0x6000\n"
-    "    csrs mstatus, t0\n"
-    "    la x31, floats\n";
+    "    csrs mstatus, t0\n";
 
 /* At each turn's end the counter behind `save` goes down. A block of lanes may still be on. */
 static const char *const ending = "    svend\n"
@@ -235,6 +310,7 @@ static void put_body(const struct facet_fuzz_case *c, struct facet_strbuf *out)
         (void)facet_isa_print_word(FACET_ISA_XPHMG, c->item[i], 0, line, sizeof line);
         facet_strbuf_printf(out, "    .word 0x%08" PRIx32 "      # %s\n", c->item[i], line);
     }
+    facet_strbuf_puts(out, "    .rept 8\n    nop\n    .endr\n"); /* where the last branches lead */
 }
 
 /* x1 to x29 are still the body's, x30 and x31 lie in `save`; then f registers and CSRs.
@@ -315,6 +391,8 @@ text(const struct facet_fuzz_case *c, struct facet_strbuf *out, struct facet_err
                         c->number,
                         c->seed);
     facet_strbuf_puts(out, beginning);
+    put_policies(c, out);
+    facet_strbuf_puts(out, "    la x31, floats\n");
     for (unsigned i = 0; i < 32; i++) {
         facet_strbuf_printf(out, "    fld f%u, %u(x31)\n", i, 8 * i);
     }
@@ -346,7 +424,6 @@ static const char *const way_name[WAYS] = {"plain", "blocks", "host code"};
 struct runner {
     facet_machine *machine[WAYS];
     struct facet_blob start[WAYS]; /* what every case finds */
-    struct conform_target *against;
 };
 
 static void close_runner(void *context)
@@ -360,8 +437,7 @@ static void close_runner(void *context)
     free(r);
 }
 
-static enum facet_status
-open_runner(struct conform_target *against, void **out, struct facet_error *err)
+static enum facet_status open_runner(void **out, struct facet_error *err)
 {
     struct runner *r = calloc(1, sizeof *r);
     enum facet_status status = FACET_OK;
@@ -370,7 +446,6 @@ open_runner(struct conform_target *against, void **out, struct facet_error *err)
     if (r == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for machines");
     }
-    r->against = against;
     for (enum way way = PLAIN; way < WAYS && status == FACET_OK; way++) {
         const struct facet_xphmg_config config = {
             .ram_bytes = RAM_BYTES,
@@ -407,85 +482,19 @@ static enum facet_status run_way(struct runner *r,
     return status;
 }
 
-static enum facet_status program(void *context,
-                                 const struct facet_fuzz_case *c,
-                                 struct facet_blob *elf,
-                                 struct facet_strbuf *signature,
-                                 struct facet_error *err)
+static enum facet_status
+files(const struct facet_fuzz_case *c, struct facet_fuzz_files *out, struct facet_error *err)
 {
-    static const uint64_t end = STRUCTURE_AREA + SLOTS * SLOT + ELEMENTS;
-    struct runner *r = context;
-    struct facet_stop stop;
-    enum facet_status status = assemble(c, elf, err);
-
-    if (status == FACET_OK) {
-        status = run_way(r, PLAIN, elf, &stop, err);
-    }
-    for (uint64_t at = SIGNATURE; at < end && status == FACET_OK; at += 4) {
-        uint8_t word[4];
-
-        status = facet_machine_read(
-            r->machine[PLAIN], 0, FACET_XPHMG_RAM_BASE + at, word, sizeof word, err);
-        facet_strbuf_printf(signature, "%08" PRIx32 "\n", facet_load_le32(word));
-    }
-    if (status == FACET_OK && signature->failed) {
-        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for a signature");
-    }
-    return status;
-}
-
-/* The program and what it has to leave, as files of a folder that goes afterwards. */
-static enum facet_status run_against(struct runner *r,
-                                     const struct facet_fuzz_case *c,
-                                     struct facet_fuzz_verdict *verdict,
-                                     struct facet_error *err)
-{
-    const char *temporary = getenv("TMPDIR");
-    char folder[512], elf_path[544], signature_path[544];
-    struct conform_case files = {.name = "case",
-                                 .kind = CONFORM_ELF,
-                                 .source = "reference-run",
-                                 .config = "full",
-                                 .path = elf_path,
-                                 .signature = signature_path};
-    struct conform_result result = {0};
-    struct facet_strbuf signature;
+    struct facet_strbuf source;
     struct facet_blob elf = {0};
     enum facet_status status;
 
-    (void)snprintf(folder,
-                   sizeof folder,
-                   "%s/facet-fuzz-XXXXXX",
-                   temporary != NULL && strlen(temporary) < 400 ? temporary : "/tmp");
-    if (mkdtemp(folder) == NULL) {
-        return facet_fail(err, FACET_ERR_IO, 0, "%s: %s", folder, strerror(errno));
-    }
-    (void)snprintf(elf_path, sizeof elf_path, "%s/case.elf", folder);
-    (void)snprintf(signature_path, sizeof signature_path, "%s/case.signature", folder);
-    facet_strbuf_init(&signature);
-    status = program(r, c, &elf, &signature, err);
-    if (status == FACET_OK) {
-        const struct facet_file_part parts[] = {
-            {elf_path, elf.data, elf.size},
-            {signature_path, facet_strbuf_text(&signature), signature.length}};
-
-        status = facet_file_write_all(parts, 2, err);
-    }
-    if (status == FACET_OK) {
-        status = conform_target_run(r->against, &files, NULL, &result, err);
-    }
-    if (status == FACET_OK && result.verdict != CONFORM_PASS) {
-        verdict->differs = true;
-        (void)snprintf(verdict->text,
-                       sizeof verdict->text,
-                       "%s: %.150s",
-                       conform_verdict_name[result.verdict],
-                       result.text);
-    }
-    (void)unlink(elf_path);
-    (void)unlink(signature_path);
-    (void)rmdir(folder);
-    facet_strbuf_free(&signature);
+    facet_strbuf_init(&source);
+    status = text(c, &source, err);
+    status = status == FACET_OK ? facet_fuzz_put_text(out, ".s", &source, err) : status;
+    status = status == FACET_OK ? assemble(c, &elf, err) : status;
+    status = status == FACET_OK ? facet_fuzz_put(out, ".elf", elf.data, elf.size, err) : status;
+    facet_strbuf_free(&source);
     facet_blob_free(&elf);
     return status;
 }
@@ -500,9 +509,6 @@ static enum facet_status run(void *context,
     enum facet_status status;
 
     *verdict = (struct facet_fuzz_verdict){0};
-    if (r->against != NULL) {
-        return run_against(r, c, verdict, err);
-    }
     status = assemble(c, &elf, err);
     for (enum way way = PLAIN; way < WAYS && status == FACET_OK && !verdict->differs; way++) {
         struct facet_stop stop;
@@ -531,6 +537,7 @@ const struct facet_fuzz_kind facet_fuzz_xphmg = {
     .close = close_runner,
     .run = run,
     .text = text,
-    .suffix = ".s",
-    .program = program,
+    .conform = CONFORM_ELF,
+    .end = ".elf",
+    .files = files,
 };

@@ -12,16 +12,26 @@ int report_fuzz_emit(const struct cli_args *args,
                      const struct facet_fuzz_campaign *campaign,
                      const char *folder)
 {
+    enum facet_status status = FACET_OK;
     struct facet_error err = {0};
+    struct facet_strbuf suite;
 
-    for (uint64_t i = 0; i < campaign->count; i++) {
+    facet_strbuf_init(&suite);
+    for (uint64_t i = 0; i < campaign->count && status == FACET_OK; i++) {
         struct facet_fuzz_case c;
         char path[FACET_FUZZ_PATH];
+        bool answered;
 
         facet_fuzz_draw(campaign, campaign->first + i, &c);
-        if (facet_fuzz_write(campaign->kind, &c, folder, path, &err) != FACET_OK) {
-            return cli_bad_error(args, &err);
+        status = facet_fuzz_write(campaign->kind, &c, folder, path, &answered, &err);
+        if (status == FACET_OK && answered) {
+            facet_fuzz_suite_add(&suite, campaign->kind, path);
         }
+    }
+    status = status == FACET_OK ? facet_fuzz_suite_write(&suite, folder, &err) : status;
+    facet_strbuf_free(&suite);
+    if (status != FACET_OK) {
+        return cli_bad_error(args, &err);
     }
     if (args->json) {
         return cli_print_json(args, json_pack("{s:I}", "written", (json_int_t)campaign->count));
@@ -73,18 +83,23 @@ int report_fuzz_findings(const struct cli_args *args,
     const char *paths[FACET_FUZZ_MAX_FINDINGS] = {NULL};
     int code = campaign->different == 0 ? CLI_OK : CLI_NO;
     struct facet_error err = {0};
+    enum facet_status status = FACET_OK;
+    struct facet_strbuf suite;
 
-    for (size_t i = 0; i < campaign->finding_count; i++) {
+    facet_strbuf_init(&suite);
+    for (size_t i = 0; i < campaign->finding_count && status == FACET_OK; i++) {
         const struct facet_fuzz_finding *f = &campaign->findings[i];
+        bool answered = false;
 
         if (folder != NULL) {
-            if (facet_fuzz_write(campaign->kind, &f->smallest, folder, names[i], &err) !=
-                FACET_OK) {
-                return cli_bad_error(args, &err);
-            }
+            status =
+                facet_fuzz_write(campaign->kind, &f->smallest, folder, names[i], &answered, &err);
             paths[i] = names[i];
         }
-        if (!args->json) {
+        if (answered) {
+            facet_fuzz_suite_add(&suite, campaign->kind, names[i]);
+        }
+        if (!args->json && status == FACET_OK) {
             printf("case %" PRIu64 ": %s; %zu of %zu %s left%s%s\n",
                    f->smallest.number,
                    f->verdict.text,
@@ -95,9 +110,11 @@ int report_fuzz_findings(const struct cli_args *args,
                    folder != NULL ? names[i] : "");
         }
     }
-    if (folder != NULL && campaign->finding_count != 0 &&
-        facet_fuzz_write_suite(campaign->kind, folder, paths, campaign->finding_count, &err) !=
-            FACET_OK) {
+    if (status == FACET_OK && folder != NULL) {
+        status = facet_fuzz_suite_write(&suite, folder, &err);
+    }
+    facet_strbuf_free(&suite);
+    if (status != FACET_OK) {
         return cli_bad_error(args, &err);
     }
     if (args->json) {

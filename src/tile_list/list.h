@@ -73,4 +73,9 @@ enum facet_status facet_tile_list_read(const char *name,
                                        struct facet_error *err);
 void facet_tile_list_free(struct facet_tile_list *plan);
 
+/* All of it on a machine that was made with plan->config: bytes, then every step to its end. */
+enum facet_status facet_tile_list_run(const struct facet_tile_list *plan,
+                                      facet_machine *machine,
+                                      struct facet_error *err);
+
 #endif

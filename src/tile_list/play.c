@@ -140,3 +140,23 @@ uint64_t facet_tile_play_budget(const struct facet_tile_play *play)
 {
     return play->waiting > 1 ? 1 : UINT64_MAX;
 }
+
+enum facet_status facet_tile_list_run(const struct facet_tile_list *plan,
+                                      facet_machine *machine,
+                                      struct facet_error *err)
+{
+    const struct facet_run run = {.budget = UINT64_MAX};
+    struct facet_tile_play play;
+    enum facet_status status = facet_tile_play_start(&play, plan, machine, err);
+
+    while (status == FACET_OK && !facet_tile_play_over(&play)) {
+        struct facet_stop stop;
+
+        status = facet_tile_play_give(&play, err);
+        if (status == FACET_OK) {
+            facet_machine_run(machine, &run, &stop);
+        }
+    }
+    facet_tile_play_free(&play);
+    return status;
+}

@@ -295,10 +295,10 @@ def random_programs_run_on_other_implementations():
         """)
     right = f"{FACET} run {{elf}} --signature {{signature}} --no-semihosting"
     out = os.path.join(folder, "found")
-    run = subprocess.run([FACET, "fuzz", "xphmg", "--count", "12", "--against", right], capture_output=True, text=True)
+    run = subprocess.run([FACET, "fuzz", "xphmg", "--seed", "3", "--count", "6", "--against", right], capture_output=True, text=True)
     check_eq((run.returncode, run.stdout.splitlines()[-1]),
-             (0, "12 cases, 0 with a difference (the plain way, and that of --against)"), run.stderr)
-    run = subprocess.run([FACET, "fuzz", "xphmg", "--count", "12", "--against", f"{wrong} {{elf}} {{signature}}", "-o", out, "--json"],
+             (0, "6 cases, 0 with a difference (the plain way, and that of --against)"), run.stderr)
+    run = subprocess.run([FACET, "fuzz", "xphmg", "--seed", "3", "--count", "6", "--against", f"{wrong} {{elf}} {{signature}}", "-o", out, "--json"],
                          capture_output=True, text=True)
     check_eq(run.returncode, 1, run.stderr)
     findings = json.loads(run.stdout)["findings"]
@@ -309,9 +309,66 @@ def random_programs_run_on_other_implementations():
             check("xnor" in f.read(), finding["file"])
     check_eq(results(suite=out)["passed"], len(findings), "passed by Facet")
     conform("--against", f"{wrong} {{elf}} {{signature}}", suite=out, code=1)
-    for words in (["tile", "--against", right], ["xphmg", "--timeout", "3"], ["xphmg", "--emit", "-o", out, "--against", right]):
+    run = subprocess.run([FACET, "fuzz", "tile", "--against", right, "--count", "2"], capture_output=True, text=True)
+    check_eq((run.returncode, "has no {case}, which a tile needs" in run.stderr), (2, True), run.stderr)
+    for words in (["xphmg", "--timeout", "3"], ["xphmg", "--emit", "-o", out, "--against", right]):
         run = subprocess.run([FACET, "fuzz", *words, "--count", "2"], capture_output=True, text=True)
         check_eq((run.returncode, "--against" in run.stderr), (2, True), str(words))
+
+
+@case()
+def kernels_draws_and_rays_run_on_other_implementations():
+    """Of each kind one that is wrong whenever it meets some instruction, command or node: what is left shows just that."""
+    for kind, conform_kind, file, culprit in (("tile", "tile", "kernel.s", "# (VXOR|VADD|VSUB|FADD|ADD|XOR|MUL)"), ("draw", "list", "list.json", '"GDRAW"'),
+                                              ("gfx12", "vector", "", "expected_origin")):
+        program = adapter("wrong_" + kind, f"""
+            import re, shutil
+            with tempfile.TemporaryDirectory() as place:
+                (shutil.copytree if os.path.isdir(sys.argv[1]) else shutil.copy)(sys.argv[1], os.path.join(place, "it"))
+                open(os.path.join(place, "it.signature"), "w").write("00000000\\n")
+                open(os.path.join(place, "rows.tsv"), "w").write("id\\treason\\n")
+                json.dump({{"format": 1, "cases": [{{"name": "it", "kind": {conform_kind!r}, "source": "reference-run", "rows": [], "file": "it",
+                                                    "signature": "it.signature"}}]}}, open(os.path.join(place, "suite.json"), "w"))
+                subprocess.run([{FACET!r}, "conform", "--suite", place, "--signatures", place], stdout=subprocess.DEVNULL)
+                words = open(os.path.join(place, "it.signature")).read().split()
+            if "right" not in sys.argv and re.search({culprit!r}, open(os.path.join(sys.argv[1], {file!r}).rstrip("/")).read()):
+                words[-1] = "%08x" % (int(words[-1], 16) ^ 1)
+            answer(words)
+            """)
+        out = os.path.join(folder, "found_" + kind)
+        command = [FACET, "fuzz", kind, "--seed", "2", "--count", "3", "--length", "6", "--json"]
+        run = subprocess.run([*command, "--against", f"{program} {{case}} {{signature}} right"], capture_output=True, text=True)
+        check_eq((run.returncode, json.loads(run.stdout)["different"]), (0, 0), f"{kind}: {run.stdout}{run.stderr}")
+        run = subprocess.run([*command, "--against", f"{program} {{case}} {{signature}}", "-o", out], capture_output=True, text=True)
+        check_eq(run.returncode, 1, f"{kind}: {run.stdout}{run.stderr}")
+        findings = json.loads(run.stdout)["findings"]
+        check(findings, f"{kind}: nothing was found")
+        check_eq([f["left"] for f in findings], [1] * len(findings), f"{kind}: what is left")
+        check_eq(results(suite=out)["passed"], len(findings), f"{kind}: passed by Facet")
+        conform("--against", f"{program} {{case}} {{signature}}", suite=out, code=1)
+        if kind == "tile":
+            run = subprocess.run([FACET, "tile", "test", *(f["file"] for f in findings)], capture_output=True, text=True)
+            check_eq(run.returncode, 0, run.stdout)
+        if kind == "gfx12":
+            for finding in findings:
+                run = subprocess.run([FACET, "gfx12", "intersect", "--vectors", finding["file"] + ".json"], capture_output=True, text=True)
+                check_eq(run.returncode, 0, run.stdout + run.stderr)
+
+
+@case()
+def random_programs_step_beside_a_library():
+    if not os.path.exists(DESIGN):
+        skip("no shared libraries in this build")
+    for kind, place in (("xphmg", "hart0 at 0x80"), ("tile", "core0 at 0x80")):
+        run = subprocess.run([FACET, "fuzz", kind, "--count", "20", "--against", DESIGN, "--json"], capture_output=True, text=True)
+        check_eq((run.returncode, json.loads(run.stdout)["different"]), (0, 0), f"{kind}: {run.stdout}{run.stderr}")
+        run = subprocess.run([FACET, "fuzz", kind, "--count", "2", "--length", "4", "--against", DESIGN, "--json"], capture_output=True, text=True,
+                             env={**os.environ, "DESIGN_BUG": "30"})
+        found = json.loads(run.stdout)
+        check_eq((run.returncode, found["different"], [f["left"] for f in found["findings"]]), (1, 2, [0, 0]))
+        check("FAIL: step 2" in found["findings"][0]["difference"] and place in found["findings"][0]["difference"], run.stdout)
+    run = subprocess.run([FACET, "fuzz", "gfx12", "--count", "2", "--against", DESIGN], capture_output=True, text=True)
+    check_eq((run.returncode, "programs and kernels only" in run.stderr), (2, True), run.stderr)
 
 
 DESIGN = os.path.join(os.path.dirname(os.path.abspath(FACET)), "examples/design.so")
