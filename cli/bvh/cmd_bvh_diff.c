@@ -1,6 +1,7 @@
 /* `facet bvh diff`: where two images differ. */
 #include "cli/bvh/rt.h"
 #include "report/diff.h"
+#include "session/bvh_sides.h"
 
 static int compare_files(const struct cli_args *args,
                          const struct session_bvh *a,
@@ -10,8 +11,8 @@ static int compare_files(const struct cli_args *args,
     if (bvh_rt_is(a) != bvh_rt_is(b)) {
         return cli_bad(args,
                        "%s is a BVH image of XPHMG_RT and %s is not: expected two of them",
-                       args->positional[bvh_rt_is(a) ? 0 : 1],
-                       args->positional[bvh_rt_is(a) ? 1 : 0]);
+                       (bvh_rt_is(a) ? a : b)->name,
+                       (bvh_rt_is(a) ? b : a)->name);
     }
     return bvh_rt_is(a) ? bvh_rt_diff(args, a, b, limit)
                         : report_diff(args, &a->view, &b->view, limit);
@@ -20,26 +21,18 @@ static int compare_files(const struct cli_args *args,
 static int run_diff(const struct cli_args *args)
 {
     struct session_bvh a, b;
-    uint64_t limit = 100, root;
-    int code = CLI_BAD;
+    uint64_t limit = 100;
+    int code;
 
     if (cli_given(args, "fields") && (cli_given(args, "builders") || cli_given(args, "rays"))) {
         return cli_bad(args, "--fields and --builders are two comparisons; ask for one");
     }
-    if (!cli_number(args, "max", 1, 1000000, &limit) ||
-        !session_bvh_read(args, args->positional[0], &a)) {
+    if (!cli_number(args, "max", 1, 1000000, &limit) || !session_bvh_read_two(args, &a, &b)) {
         return CLI_BAD;
     }
-    if (session_bvh_read(args, args->positional[1], &b)) {
-        root = b.view.root;
-        if (session_bvh_address(args, "base-b", &b.view.base) &&
-            cli_number(args, "root-b", 0, UINT32_MAX, &root)) {
-            b.view.root = (uint32_t)root;
-            code = compare_files(args, &a, &b, limit);
-        }
-        session_bvh_free(&b);
-    }
+    code = compare_files(args, &a, &b, limit);
     session_bvh_free(&a);
+    session_bvh_free(&b);
     return code;
 }
 
@@ -49,8 +42,7 @@ static const struct cli_option diff_options[] = {
     {"fields", 0, NULL, "compare field by field, also where the shapes differ"},
     {"rays", 0, "FILE", "rays of the comparison of builders, as for `facet bvh trace`"},
     SESSION_BVH_OPTIONS,
-    {"base-b", 0, "ADDR", "address of B, if it is not that of A"},
-    {"root-b", 0, "NODE", "root of B, if it is not that of A"},
+    SESSION_SIDE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 
@@ -58,7 +50,8 @@ const struct cli_command cli_cmd_bvh_diff = {
     .name = "bvh diff",
     .summary = "compare two BVH images, or what two builders made",
     .usage = "facet bvh diff A B [--max N] [--json]\n"
-             "facet bvh diff A B --builders [--rays FILE] [--json]",
+             "facet bvh diff A B --builders [--rays FILE] [--json]\n"
+             "facet bvh diff [A] [B] --segment FILE@ADDR --segment-b FILE@ADDR [--driver NAME]",
     .details =
         "Walks both trees together from their roots and names every field that differs, with the "
         "byte offsets of the two nodes. Nodes are matched by their place in the tree, not by their "
@@ -67,11 +60,16 @@ const struct cli_command cli_cmd_bvh_diff = {
         "differs if it names another bottom level, not if that has another address.\n\n"
         "Two trees of different shape are compared as the work of two builders (--builders does so "
         "for any, --fields never): whether they hold the same primitives, bottom level by bottom "
-        "level (corners, winding, flags and numbers; a copy of a cut triangle counts once) and "
-        "instances, then a table: sizes, depth, SAH cost, overlap (areas that two children of a "
+        "level (corners, winding and numbers, then opacity and sides; a copy of a cut triangle "
+        "counts "
+        "once) and instances (matrices within 10^-5, several nodes of one count once), then a "
+        "table: sizes, depth, SAH cost, overlap (areas that two children of a "
         "box node share, over the area of the node, on average), fill, and what the same rays "
         "visit in both. Without --rays 20000 rays from around the image are made. Exit code 0: "
         "same primitives, instances and hits; 1: not.\n\n"
+        "Each side is a file, or pieces (--segment, --segment-b), or both; one file beside pieces "
+        "is the side that has none. With --driver auto the sides may come from different drivers: "
+        "only the tree of boxes then tells two encodings of one scene apart.\n\n"
         "Two BVH images of XPHMG_RT are compared the same way, their triangles too; what no root "
         "reaches is left out.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
@@ -82,5 +80,5 @@ const struct cli_command cli_cmd_bvh_diff = {
     .options = diff_options,
     .has_json = true,
     .run = run_diff,
-    .operands = "A B",
+    .operands = "[A] [B]",
 };

@@ -19,9 +19,10 @@ bool bvh_rt_is(const struct session_bvh *file)
 bool bvh_rt_options_fit(const struct cli_args *args)
 {
     static const char *const others[] = {
-        "base",   "root",         "driver",       "structure", "partial", "aabbs",     "tolerance",
-        "node",   "depth",        "blas",         "builders",  "rays",    "base-b",    "root-b",
-        "opaque", "cull-disable", "force-opaque", "flip",      "mask",    "user-data", NULL};
+        "base",         "root",         "driver",    "structure", "partial",     "aabbs",
+        "tolerance",    "node",         "depth",     "blas",      "builders",    "rays",
+        "base-b",       "root-b",       "segment-b", "driver-b",  "structure-b", "opaque",
+        "cull-disable", "force-opaque", "flip",      "mask",      "user-data",   NULL};
 
     return !cli_useless(
         args, others, "is for GFX12 images; %s is a BVH image of XPHMG_RT", args->positional[0]);

@@ -218,7 +218,9 @@ struct facet_gfx12_prim {
     uint32_t primitive_base;
     uint32_t primitive_payload[16]; /* per triangle number; [0] is not stored */
     struct facet_gfx12_pair_desc pair[8];
-    uint32_t aabb[6];       /* bits 52..243; stored if pair 0 tri 0 is procedural */
+    uint32_t aabb[6];       /* of a procedural primitive. Bits 52..243, stored where pair 0 tri 0
+                               is procedural and its third index is not 15; where that is 15, bits
+                               160..351 if GPURT built it (R-G12-21), and only decoded */
     uint32_t free_bits[32]; /* the image with every stored field cleared */
     uint8_t vertex_count;   /* vertices stored: 1 + the highest number that a triangle names */
 };

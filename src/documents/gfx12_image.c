@@ -154,6 +154,12 @@ static void read_prim(struct facet_json_reader *r, uint8_t bytes[128])
         facet_reader_exactly(r, "aabb", p.aabb, 6, 32);
     }
     read_pairs(r, &p);
+    if (json_object_get(r->object, "aabb") != NULL && !facet_gfx12_prim_has_aabb(&p)) {
+        facet_reader_refuse(r,
+                            "aabb",
+                            FACET_READER_NO_INDEX,
+                            "is for procedural primitives whose tri0_v2_index is not 15");
+    }
     if (json_object_get(r->object, "free_bits") != NULL) {
         facet_reader_exactly(r, "free_bits", p.free_bits, 32, 32);
     }

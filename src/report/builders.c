@@ -126,7 +126,7 @@ static void print_histogram(const char *title, const uint64_t *a, const uint64_t
 
 static bool same_contents(const struct facet_gfx12_comparison *c)
 {
-    return c->only[0] == 0 && c->only[1] == 0 && c->moved == 0 &&
+    return c->only[0] == 0 && c->only[1] == 0 && c->other_flags == 0 && c->moved == 0 &&
            c->instances[0] == c->instances[1];
 }
 
@@ -139,6 +139,9 @@ static void print_contents(const struct facet_gfx12_comparison *c)
     }
     if (c->only[0] != 0 || c->only[1] != 0) {
         printf("; %" PRIu64 " only in A, %" PRIu64 " only in B", c->only[0], c->only[1]);
+    }
+    if (c->other_flags != 0) {
+        printf("; %" PRIu64 " with other opacity or sides", c->other_flags);
     }
     printf("\n");
     for (unsigned i = 0; i < c->strays; i++) {
@@ -250,7 +253,7 @@ static json_t *comparison_json(const struct facet_gfx12_comparison *c)
                                               "primitive",
                                               (json_int_t)s->primitive));
     }
-    return json_pack("{s:b, s:b, s:b, s:I, s:I, s:I, s:o, s:o, s:o}",
+    return json_pack("{s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
                      "same_primitives",
                      (int)(c->only[0] == 0 && c->only[1] == 0),
                      "same_instances",
@@ -263,6 +266,8 @@ static json_t *comparison_json(const struct facet_gfx12_comparison *c)
                      (json_int_t)c->other_hits,
                      "other_instances",
                      (json_int_t)c->moved,
+                     "other_flags",
+                     (json_int_t)c->other_flags,
                      "strays",
                      strays,
                      "a",

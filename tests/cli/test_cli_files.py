@@ -90,6 +90,7 @@ FORMS = [
     ("bvh dump <cube.gfx12", "fixed"),
     ("bvh encode <cube.json -o >out.gfx12", "fixed"),
     ("bvh diff <cube.gfx12 <moved.gfx12", "fixed"),
+    ("bvh diff <cube.gfx12 --segment-b <moved.gfx12@0x0", "fixed"),
     ("bvh export <cube.gfx12 -o >out.glb", "fixed+prints"),
     ("bvh export <cube.gfx12 --segment <part.gfx12@0x1000 -o >out.glb", "fixed+prints"),
     ("bvh diff <cube.gfx12 <cube.gfx12 --builders --rays <rays.bin", "fixed"),

@@ -209,6 +209,7 @@ ROWS = [
     ("bvh encode cube.json -o out.gfx12", {}),
     ("bvh diff cube.gfx12 moved.gfx12", {}),
     ("bvh diff cube.gfx12 moved.gfx12 --json", {}),
+    ("bvh diff cube.gfx12 --segment-b moved.gfx12@0x0", {}),
     ("bvh trace cube.gfx12 --rays rays.bin -o out.bin", {"times": True}),
     ("bvh trace cube.gfx12 --rays rays.bin -o out.bin --json", {"times": True}),
     ("bvh diff cube.gfx12 cube.gfx12 --builders --rays rays.bin", {"times": True}),

@@ -18,6 +18,7 @@ MIXED = [model.Geometry(model.soup(16)), model.Geometry(model.grid(2), opaque=Fa
 PLAIN = [model.Geometry(model.grid(3))]
 LONG = [model.Geometry(model.soup(12, seed=5, size=2.5))]
 ROUND = [model.Geometry(model.sphere(7, 9, 2.0))]  # an odd number of triangles in many boxes: merged pairs
+ZEROS = [model.Geometry(model.flat(4)), model.Geometry(model.soup(9), opaque=False)]
 SOLID = [model.Boxes(model.boxes(14)), model.Boxes(model.boxes(5, seed=8), opaque=False)]
 ONE = [model.Geometry(model.soup(16) + model.grid(2))]  # HIPRT has one geometry for each structure
 PLACED = [model.Instance(0, model.turn(30, 3), user_data=0), model.Instance(1, model.identity(), user_data=1),
@@ -30,6 +31,10 @@ STYLES = {
     "radv_single": ("radv", radv, [MIXED, ROUND], {"mode": "single", "layout": "2025"}),
     "radv_boxes": ("radv", radv, [SOLID, PLAIN], {}),
     "radv_64_mod_128": ("radv", radv, [PLAIN, LONG], {"layout": "2025", "infos": True, "address": 0x800034000000}),
+    "radv_late": ("radv", radv, [ZEROS, PLAIN], {"layout": "late", "stale": 1, "address": 0x8000340000C0}),
+    "radv_late_single": ("radv", radv, [MIXED, SOLID], {"layout": "late", "mode": "single", "stale": 2}),
+    "gpurt_habits": ("gpurt", gpurt, [ZEROS, PLAIN], {"habits": True, "reuse": True}),
+    "gpurt_habits_boxes": ("gpurt", gpurt, [SOLID, PLAIN], {"habits": True, "reuse": True}),
     "gpurt_batch": ("gpurt", gpurt, [MIXED, PLAIN], {}),
     "gpurt_single": ("gpurt", gpurt, [MIXED, ROUND], {"mode": "single"}),
     "gpurt_boxes": ("gpurt", gpurt, [SOLID, PLAIN], {}),
@@ -37,6 +42,7 @@ STYLES = {
     "gpurt_split": ("gpurt", gpurt, [LONG, ROUND], {"rebraid": True, "split": True}),
     "hiprt": ("hiprt", hiprt, [ONE, PLAIN], {}),
     "hiprt_split": ("hiprt", hiprt, [LONG, ROUND], {"split": True}),
+    "hiprt_zeros": ("hiprt", hiprt, [[model.Geometry(model.flat(4))], LONG], {"split": True}),
 }
 
 

@@ -18,6 +18,7 @@ CUBE = os.path.join(SOURCE, "examples/gfx12/cube.obj")
 MIXED = [model.Geometry(model.soup(16)), model.Geometry(model.grid(2), opaque=False)]
 PLAIN = [model.Geometry(model.grid(3))]
 LONG = [model.Geometry(model.soup(12, seed=5, size=2.5))]
+ZEROS = [model.Geometry(model.flat(4)), model.Geometry(model.soup(9), opaque=False)]
 SOLID = [model.Boxes(model.boxes(11))]
 PLACED = [model.Instance(0, model.turn(30, 3), user_data=0, custom=7), model.Instance(1, model.identity(), user_data=1),
           model.Instance(0, model.turn(50, -3, 1, 2, 1.5), user_data=2)]
@@ -32,6 +33,12 @@ DIALECTS = {
     "radv_single": ("radv", radv.scene([MIXED, PLAIN], PLACED, mode="single", layout="2025"), [MIXED, PLAIN]),
     "radv_high": ("radv", radv.scene([PLAIN, LONG], PLACED, address=HIGH & (1 << 48) - 1, layout="2025", infos=True),
                   [PLAIN, LONG]),
+    "radv_late": ("radv", radv.scene([ZEROS, PLAIN], PLACED, layout="late", stale=1), [ZEROS, PLAIN]),
+    "radv_late_single": ("radv", radv.scene([MIXED, ZEROS], PLACED, mode="single", layout="late", infos=True, stale=2),
+                         [MIXED, ZEROS]),
+    "gpurt_habits": ("gpurt", gpurt.scene([ZEROS, PLAIN], PLACED, habits=True, reuse=True), [ZEROS, PLAIN]),
+    "gpurt_habits_split": ("gpurt", gpurt.scene([ZEROS, PLAIN], PLACED, habits=True, rebraid=True, split=True),
+                           [ZEROS, PLAIN]),
     "gpurt_batch": ("gpurt", gpurt.scene([MIXED, PLAIN], PLACED), [MIXED, PLAIN]),
     "gpurt_single": ("gpurt", gpurt.scene([MIXED, PLAIN], PLACED, mode="single"), [MIXED, PLAIN]),
     "gpurt_rebraid": ("gpurt", gpurt.scene([MIXED, PLAIN], PLACED, rebraid=True), [MIXED, PLAIN]),
@@ -333,6 +340,14 @@ def wrong_headers_are_found():
         ("V39", "radv_batch", 0, instance_of("radv_batch") + 128 + 52, "<I", lambda v: 9),
         ("V39", "radv_batch", 0, instance_of("radv_batch") + 128 + 56, "<I", lambda v: v + 64),
         ("V39", "gpurt_batch", 0, metadata(128 + 128 + 3 * 128 + 16), "<f", lambda v: v + 1),
+        ("V33", "radv_late", 1, 88, "<Q", lambda v: v - 1),
+        ("V34", "radv_late", 1, 20, "<f", lambda v: v - 0.5),
+        ("V35", "radv_late", 1, 76, "<I", lambda v: 1),
+        ("V35", "radv_late_single", 1, radv.HEADER_BYTES["late"], "<I", lambda v: v - 1),
+        ("V36", "radv_late", 0, instance_of("radv_late") + 48, "<Q", lambda v: v + 8),
+        ("V37", "radv_late", 1, 32, "<Q", lambda v: v + 4096),
+        ("V38", "radv_late", 1, 72, "<I", lambda v: 1),
+        ("V39", "radv_late", 0, instance_of("radv_late") + 128 + 56, "<I", lambda v: v + 64),
     ]
     for rule, name, segment, at, form, change in cases:
         driver, capture = damaged(name, segment, at, form, change)
@@ -511,6 +526,8 @@ WAVE = [tuple(model.vertex(x + .3 * math.sin(z), 2 * y - 1, z * 1.5) for x, y, z
 UPDATES = {  # each with nodes of whole floats, which take any motion
     "radv_single": ("radv", lambda *s: radv.scene(*s, mode="single", layout="2025")),
     "radv_pair": ("radv", lambda *s: radv.scene(*s, mode="pair")),
+    "radv_late": ("radv", lambda *s: radv.scene(*s, mode="single", layout="late", stale=4)),
+    "gpurt_habits": ("gpurt", lambda *s: gpurt.scene(*s, mode="single", habits=True, reuse=True)),
     "gpurt_single": ("gpurt", lambda *s: gpurt.scene(*s, mode="single")),
     "gpurt_rebraid": ("gpurt", lambda *s: gpurt.scene(*s, mode="single", rebraid=True)),
     "hiprt": ("hiprt", hiprt.scene),
@@ -589,7 +606,7 @@ def updates_move_instances():
 @case("G12-287 G12-288")
 def an_update_without_motion_keeps_every_byte():
     for name, (driver, make) in UPDATES.items():
-        if name in ("radv_single", "radv_pair", "hiprt_split"):
+        if name in ("radv_single", "radv_pair", "radv_late", "gpurt_habits", "hiprt_split"):
             continue  # RADV promises less of an instance than could be said; cut boxes become whole
         capture = make([[model.Geometry(model.grid(3), opaque=driver == "gpurt")]], [model.Instance(0, model.identity())])
         with tempfile.TemporaryDirectory() as folder:
@@ -604,10 +621,97 @@ def an_update_without_motion_keeps_every_byte():
                 check(len(got) == len(segment.data) and not differ, "%s %s: %r" % (name, segment.name, differ[:8]))
 
 
+def headed(driver, capture):
+    """Where the nodes of the second structure begin, and the boxes that its instances get, as (origin, rest)."""
+    data = capture.segments[1].data
+    if driver == "radv":
+        return struct.unpack_from("<I", data)[0], (data[8:20], data[132:184])
+    return metadata(128), (data[20:32], data[32:84])
+
+
+@case("G12-287")
+def boxes_for_instances_follow_an_update():
+    """RADV's header and GPURT's metadata hold what the next instance of a BLAS will get."""
+    for name in ("radv_late", "gpurt_single"):
+        driver, make = UPDATES[name]
+        capture = make([[model.Geometry(model.grid(3))]], [model.Instance(0, model.identity())])
+        with tempfile.TemporaryDirectory() as folder:
+            _, data = updated(folder, driver, capture, write_obj(folder, "m.obj", WAVE))
+        capture.segments[1].data = data[1]
+        _, (origin, rest) = headed(driver, capture)
+        word, = struct.unpack_from("<I", rest)
+        low = struct.unpack("<3f", origin)
+        reach = [-math.inf] * 3
+        for slot in range((word >> 28 & 3) + 1):
+            child = int.from_bytes(rest[4 + 12 * slot:16 + 12 * slot], "little")
+            for k, bit in enumerate((44, 64, 76)):
+                step = math.ldexp(1.0, (word >> 8 * k & 255) - 139)
+                reach[k] = max(reach[k], low[k] + step * ((child >> bit & 0xFFF) + 1))
+        bounds = model.around(v for t in WAVE for v in t)
+        check(all(low[k] <= bounds[0][k] and reach[k] >= bounds[1][k] - 1e-6 for k in range(3)), f"{name} {low} {reach} {bounds}")
+        check(all(reach[k] < bounds[1][k] + 0.1 for k in range(3)), f"{name}: not much more {reach} {bounds}")
+
+
+@case("G12-287 G12-288")
+def vertices_that_share_a_zero_stay_shared():
+    """A corner with -0 and one with 0 are one vertex to a driver; moving the instances must not tear it apart."""
+    meshes = [model.flat(4)]
+    for name, make in (("hiprt", hiprt), ("radv", radv), ("gpurt", gpurt)):
+        capture = make.scene([[model.Geometry(m)] for m in meshes], [model.Instance(0, model.identity())])
+        with tempfile.TemporaryDirectory() as folder:
+            words, data = updated(folder, name, capture, write_gltf(folder, meshes, [model.Instance(0, model.turn(20, 1))]))
+            check_eq([f for f in findings(*words, "--driver", name) if f["severity"] == "error"], [], name)
+            # The BLAS has not moved.
+            first = {"radv": lambda d: struct.unpack_from("<I", d)[0], "gpurt": lambda d: metadata(128), "hiprt": lambda d: 64}
+            at = first[name](data[1])
+            changed = sum(a != b for a, b in zip(data[1][at:], capture.segments[1].data[at:]))
+            check(changed <= 64, f"{name}: {changed} bytes of the BLAS differ")
+
+
+@case("G12-273 G12-287")
+def boxes_at_dword_5_are_read_and_moved():
+    """GPURT's builders write a procedural box behind a vertex 0 that is the origin; an update keeps its place."""
+    shapes = model.boxes(11)
+    moved = [tuple(tuple(model.f32(2 * v + 1) for v in corner) for corner in shape) for shape in shapes]
+
+    def document(folder, name, boxes):
+        rows = [{"min": list(b[0]), "max": list(b[1]), "primitive": i, "opaque": True} for i, b in enumerate(boxes)]
+        return write(folder, name, json.dumps({"aabbs": rows}).encode())
+    capture = gpurt.scene([[model.Boxes(shapes)]], [model.Instance(0, model.identity())], habits=True)
+    with tempfile.TemporaryDirectory() as folder:
+        blas = write(folder, "blas.bin", capture.segments[1].data)
+        told = json.loads(facet("dump", blas, "--driver", "gpurt", "--json").stdout)
+        found = {n["decoded"]["primitives"][0]["primitive"]: n["decoded"]["aabb"] for n in told["nodes"] if n["kind"] == "primitive"}
+        check_eq({k: tuple(map(model.f32, v)) for k, v in found.items()}, {i: b[0] + b[1] for i, b in enumerate(shapes)}, "boxes")
+        check_eq(facet("check", blas, "--driver", "gpurt", "--aabbs", document(folder, "a.json", shapes)).returncode, 0, "a.json")
+        out = os.path.join(folder, "out")
+        result = facet("update", blas, "--driver", "gpurt", "--aabbs", document(folder, "b.json", moved), "-o", out)
+        check_eq(result.returncode, 0, result.stderr)
+        check_eq(facet("check", out, "--driver", "gpurt", "--aabbs", os.path.join(folder, "b.json")).returncode, 0, "b.json")
+        check_eq(facet("check", out, "--driver", "gpurt", "--aabbs", os.path.join(folder, "a.json")).returncode, 1, "not a.json")
+        # An edited dump cannot say where such a box belongs.
+        node = next(n for n in told["nodes"] if n["kind"] == "primitive")
+        node["aabb"] = [0] * 6
+        result = facet("encode", write(folder, "edited.json", json.dumps(told).encode()), "-o", out + "2")
+        check_eq(result.returncode, 2, "aabb of a node with index 15")
+        check("aabb" in result.stderr, result.stderr)
+
+
+@case("G12-272")
+def late_headers_are_shown():
+    capture = DIALECTS["radv_late_single"][1]
+    with tempfile.TemporaryDirectory() as folder:
+        told = json.loads(facet("info", *words_of(capture, folder), "--driver", "auto", "--json").stdout)
+        check_eq([s["kind"] for s in told["structures"]], ["TLAS", "BLAS", "BLAS"])
+        for s, count, geometries in zip(told["structures"], (3, 24, 41), (1, 2, 2)):
+            check_eq((s["header"]["primitive_count"], s["header"]["geometry_count"]), (count, geometries), s)
+        check_eq(told["structures"][1]["header"]["copy_dispatch_size[1]"], 1)
+
+
 @case("G12-288")
 def an_update_says_what_a_structure_lacks():
-    mesh = model.grid(1)
-    apart = [tuple(model.vertex(x, y + i, z) for x, y, z in t) for i, t in enumerate(mesh)]
+    mesh, paired = model.grid(1), model.grid(2)[:3]
+    apart = [tuple(model.vertex(x, y + i, z) for x, y, z in t) for i, t in enumerate(paired)]
     plain = [[model.Geometry(mesh)]]
     placed = [model.Instance(0, model.turn(30, 3))]
     moving = hiprt.scene(plain, placed, still=False)
@@ -616,7 +720,7 @@ def an_update_says_what_a_structure_lacks():
     top[-64:] = struct.pack("<16f", *[2.0] * 16)
     frameless.segments[0].data = bytes(top)
     cases = [("hiprt", moving, mesh, "moves through several frames"), ("hiprt", frameless, mesh, "frame"),
-             ("hiprt", hiprt.scene(plain, placed), apart, "come apart"),
+             ("hiprt", hiprt.scene([[model.Geometry(paired)]], placed), apart, "come apart"),
              ("gpurt", gpurt.scene([[model.Geometry(model.grid(3))]], placed), model.soup(18), "no room for the moved vertices"),
              ("gpurt", gpurt.scene(plain, placed), mesh[:-1], "does not belong to this scene")]
     for driver, capture, moved, word in cases:
@@ -650,6 +754,54 @@ def why_tells_what_trace_found():
                     # RADV rounds to nearest: a corner may stick out by less than a step.
                     out = answer["triangle_outside"]
                     check(out is None or out["grid_steps"] < 1, "%s: %r" % (name, out))
+
+
+@case()
+def builders_of_one_scene_are_compared():
+    """The same triangles and instances, whoever built them; where one side lies and what it is made of are its own."""
+    meshes = [model.soup(16), model.flat(4)]
+    placed = [model.Instance(0, model.turn(30, 3), user_data=0), model.Instance(1, model.identity(), user_data=1),
+              model.Instance(0, model.turn(50, -3, 1, 2, 1.5), user_data=2)]
+    blases = [[model.Geometry(m)] for m in meshes]
+    sides = {"radv": radv.scene(blases, placed, layout="late", stale=1), "gpurt": gpurt.scene(blases, placed, habits=True),
+             "gpurt_rebraid": gpurt.scene(blases, placed, rebraid=True, split=True), "hiprt": hiprt.scene(blases, placed)}
+    with tempfile.TemporaryDirectory() as folder:
+        image = os.path.join(folder, "own.gfx12")
+        check_eq(facet("build", write_gltf(folder, meshes, placed), "-o", image).returncode, 0, "build")
+
+        def words(name, suffix):
+            part = os.path.join(folder, name)
+            os.makedirs(part, exist_ok=True)
+            return [w.replace("--segment", "--segment" + suffix) for w in words_of(sides[name], part)]
+
+        def compared(*more):
+            result = facet("diff", *more, "--builders", "--json")
+            check(result.stdout, result.stderr)
+            return result.returncode, json.loads(result.stdout)
+        for name in sides:
+            driver = name.split("_")[0]
+            for more in ([image, *words(name, "-b"), "--driver-b", driver], [*words(name, ""), image, "--driver", "auto"]):
+                code, told = compared(*more)
+                check_eq((told["same_primitives"], told["same_hits"]), (True, True), name)
+                check_eq([told[s]["primitives"] for s in "ab"], [48, 48], name)
+                # HIPRT keeps neither opacity nor flags.
+                check_eq((code, told["same_instances"], told["other_flags"]), (1, False, 48) if driver == "hiprt" else (0, True, 0), name)
+        check_eq(compared(*words("radv", ""), *words("gpurt_rebraid", "-b"), "--driver", "radv", "--driver-b", "gpurt")[0], 0)
+        check_eq(facet("diff", *words("radv", ""), *words("radv", "-b"), "--driver", "radv").returncode, 0, "with itself")
+        # An instance that is elsewhere, and one that is not there.
+        placed[1].matrix = model.move(0.5, 0, 0)
+        for one in (gpurt.scene(blases, placed), gpurt.scene(blases, placed[:2])):
+            sides["other"] = one
+            code, told = compared(image, *words("other", "-b"), "--driver-b", "gpurt")
+            check_eq((code, told["same_instances"]), (1, False))
+            check_eq(told["other_instances"], 1)
+        for more, word in ((["--segment", image + "@0"], "B is missing"), (["--segment-b", image + "@0"], "A is missing"), ([], "A is missing"),
+                           ([image, "--segment", image + "@0", "--segment-b", image + "@0"], "part of A or of B"),
+                           ([image, image, "--driver-b", "none", "--structure-b", 0], "--structure "),
+                           ([image, "--segment-b", image], "@ADDR")):
+            result = facet("diff", *more)
+            check_eq((result.returncode, result.stdout), (2, ""), more)
+            check(word in result.stderr, result.stderr)
 
 
 @case()

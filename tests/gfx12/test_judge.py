@@ -78,8 +78,11 @@ class Image:
         with open(path(name), "wb") as file:
             file.write(self.data)
 
+    def source(self, name):
+        return [path(name)]
+
     def copy(self):
-        other = Image.__new__(Image)
+        other = type(self).__new__(type(self))
         other.__dict__ = dict(self.__dict__, data=bytearray(self.data))
         return other
 
@@ -127,6 +130,35 @@ def one_piece(capture):
     return Image(data, capture.base, capture.root)
 
 
+class Hiprt(Image):
+    """Buffers of HIPRT one after another; its nodes are where the headers say."""
+
+    def __init__(self, capture):
+        self.segments, self.data, self.nodes = [], bytearray(), {"box": [], "instance": [], "primitive": []}
+        for n, s in enumerate(capture.segments):
+            at = len(self.data)
+            boxes, prims = struct.unpack_from("<2Q", s.data)
+            count = struct.unpack_from("<I", s.data, 52 if n == 0 else 28)[0]
+            leaves = struct.unpack_from("<I", s.data, 48 if n == 0 else 32)[0]
+            self.nodes["box"] += [at + 64 + 128 * i for i in range(count)]
+            self.nodes["primitive" if n else "instance"] += [at + 64 + prims - boxes + 128 * i for i in range(leaves)]
+            self.segments.append((s.address, at, at + len(s.data)))
+            self.data += s.data
+        self.leaf_boxes = [b for b in self.nodes["box"] if self.child(b, 0, "type") not in (5, 6)]
+        self.top = next(b for b in self.nodes["box"] if self.child(b, 0, "type") == 6)
+
+    def write(self, name):
+        for address, begin, end in self.segments:
+            with open(path("%s.0x%x" % (name, address)), "wb") as file:
+                file.write(self.data[begin:end])
+
+    def source(self, name):
+        return [w for address, _, _ in self.segments for w in ("--segment", "%s.0x%x@0x%x" % (path(name), address, address))]
+
+    def options(self):
+        return ["--driver", "hiprt"]
+
+
 def driven(module, **options):
     blases = [[model.Geometry(mesh)] for mesh in MESHES]
     return one_piece(module.scene(blases, [model.Instance(b, m) for b, m in WORLD], **options))
@@ -137,6 +169,10 @@ RIGHT = {
     "obb": lambda: built("--obb"),
     "radv_batch": lambda: driven(radv, mode="batch"), "radv_pair": lambda: driven(radv, mode="pair"),
     "radv_single": lambda: driven(radv, mode="single"),
+    "radv_late": lambda: driven(radv, layout="late", stale=3), "gpurt_habits": lambda: driven(gpurt, habits=True, reuse=True),
+    "hiprt": lambda: Hiprt(hiprt.scene([[model.Geometry(mesh)] for mesh in MESHES], [model.Instance(b, m) for b, m in WORLD])),
+    "hiprt_split": lambda: Hiprt(hiprt.scene([[model.Geometry(mesh)] for mesh in MESHES],
+                                             [model.Instance(b, m) for b, m in WORLD], split=True)),
     "gpurt_batch": lambda: driven(gpurt, mode="batch"), "gpurt_single": lambda: driven(gpurt, mode="single"),
     "gpurt_split": lambda: driven(gpurt, mode="batch", split=True),
     "gpurt_rebraid": lambda: driven(gpurt, mode="batch", rebraid=True),
@@ -153,7 +189,7 @@ def right(name):
 
 def judged(image, *options):
     image.write("judged.img")
-    result = facet("check", path("judged.img"), "--scene", SCENE, "--json", *image.options(), *options)
+    result = facet("check", *image.source("judged.img"), "--scene", SCENE, "--json", *image.options(), *options)
     check(result.returncode in (0, 1), f"exit {result.returncode}: {result.stderr}")
     return result.returncode, json.loads(result.stdout)
 
@@ -283,7 +319,7 @@ def pointer_unit(i):
     i.add(i.nodes["instance"][0], 8 * 48, 54, 64 // 8)
 
 
-@damage("V22")
+@damage("V22 V36")
 def pointer_low_bits(i):
     i.add(i.nodes["instance"][0], 8 * 48, 3, 1)
 
@@ -300,7 +336,7 @@ def tlas_mask(i):
 
 @damage("V13")
 def false_promise(i):
-    i.set_child(i.leaf_boxes[0], 0, "flags", 2 | 4)
+    i.set_child(i.leaf_boxes[0], 0, "flags", 1 | 2)  # nothing is both
 
 
 @damage("V12 V06")
@@ -480,6 +516,10 @@ NO_DAMAGE = {
 }
 
 
+# HIPRT keeps other things in these bits, or nothing that a scene could say.
+HIPRT = {"matrix_junk", "geometry_index", "opacity"}
+
+
 def find_damages(name):
     def run():
         found = 0
@@ -487,7 +527,7 @@ def find_damages(name):
             image = right(name)
             if kind in FACET_ONLY and name not in ("fast", "high", "contract"):
                 continue
-            if name in NO_DAMAGE.get(kind, ()):
+            if name in NO_DAMAGE.get(kind, ()) or (kind in HIPRT and name.startswith("hiprt")):
                 continue
             apply(image)
             if image.data == MADE[name].data:
@@ -501,7 +541,7 @@ def find_damages(name):
 
 
 for _name in ("fast", "high", "contract", "radv_batch", "radv_pair", "radv_single", "gpurt_batch", "gpurt_single", "gpurt_split",
-              "gpurt_rebraid"):
+              "gpurt_rebraid", "radv_late", "gpurt_habits", "hiprt", "hiprt_split"):
     add_case("damages_are_found_in_" + _name, find_damages(_name), "G12-286")
 
 main("gfx12_judge")

@@ -1,6 +1,6 @@
 /* See compare.h. A primitive becomes a hash of its corners and numbers; the sorted hashes of two
- * bottom levels are merged. Bottom levels belong together when instances with the same place in the
- * order of user data name them. */
+ * bottom levels are merged. Bottom levels belong together when instances that are the same name
+ * them: by user data, matrix, mask and flags. */
 #include "gfx12/ask/compare.h"
 
 #include "base/float.h"
@@ -113,6 +113,7 @@ struct item {
     uint64_t level; /* address */
     uint64_t hash;
     uint32_t geometry, primitive;
+    uint32_t flags; /* opaque, double sided */
 };
 
 struct placed {
@@ -137,25 +138,22 @@ static uint32_t plain_zero(uint32_t bits)
 static uint64_t hash_triangle(const struct facet_gfx12_pair *pair, unsigned k, const uint32_t *aabb)
 {
     const struct facet_gfx12_pair_tri *tri = &pair->desc.tri[k];
-    uint32_t key[12] = {0};
+    const bool box = facet_gfx12_tri_procedural(tri);
+    uint32_t key[12] = {0}, corner[3][3] = {{0}};
     unsigned first = 0;
 
-    if (facet_gfx12_tri_procedural(tri)) {
-        memcpy(key, aabb, 6 * sizeof key[0]);
-    } else {
-        for (unsigned c = 1; c < 3; c++) {
-            if (memcmp(pair->vertex[k][c], pair->vertex[k][first], sizeof pair->vertex[k][c]) < 0) {
-                first = c;
-            }
-        }
-        for (unsigned i = 0; i < 9; i++) {
-            key[i] = plain_zero(pair->vertex[k][(first + i / 3) % 3][i % 3]);
-        }
+    for (unsigned i = 0; i < (box ? 6 : 9); i++) {
+        corner[i / 3][i % 3] = plain_zero(box ? aabb[i] : pair->vertex[k][i / 3][i % 3]);
+    }
+    for (unsigned c = 1; c < 3 && !box; c++) {
+        first = memcmp(corner[c], corner[first], sizeof corner[c]) < 0 ? c : first;
+    }
+    for (unsigned i = 0; i < 9; i++) {
+        key[i] = corner[(first + i / 3) % 3][i % 3];
     }
     key[9] = pair->geometry_index[k];
     key[10] = pair->primitive_index[k];
-    key[11] = (tri->opaque != 0) | (unsigned)(tri->double_sided != 0) << 1 |
-              (unsigned)facet_gfx12_tri_procedural(tri) << 2;
+    key[11] = box;
     return facet_hash_bytes(key, sizeof key, 0);
 }
 
@@ -172,7 +170,9 @@ static void take_node(const uint8_t *bytes, uint64_t level, struct contents *c)
             c->items[c->count++] = (struct item){level,
                                                  hash_triangle(&pair, k, prim.aabb),
                                                  pair.geometry_index[k],
-                                                 pair.primitive_index[k]};
+                                                 pair.primitive_index[k],
+                                                 (pair.desc.tri[k].opaque != 0) |
+                                                     (pair.desc.tri[k].double_sided != 0) << 1};
         }
     }
 }
@@ -185,11 +185,47 @@ static int by_level_and_hash(const void *a, const void *b)
                                 : (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-static int by_user_data(const void *a, const void *b)
+/* Floats in the order of their values, one zero, NaNs at the ends. */
+static int64_t place_of(uint32_t bits)
+{
+    const int64_t size = bits & UINT32_C(0x7FFFFFFF);
+
+    return bits >> 31 != 0 ? -size : size;
+}
+
+/* By user data, then by matrix; several nodes of one instance (rebraided) are equal. */
+static int by_instance(const void *a, const void *b)
 {
     const struct placed *x = a, *y = b;
 
-    return (x->node.user_data > y->node.user_data) - (x->node.user_data < y->node.user_data);
+    if (x->node.user_data != y->node.user_data) {
+        return x->node.user_data < y->node.user_data ? -1 : 1;
+    }
+    for (unsigned i = 0; i < 12; i++) { /* the translation first */
+        const unsigned at = i < 3 ? 4 * i + 3 : (i - 3) / 3 * 4 + (i - 3) % 3;
+        const int64_t p = place_of(x->node.world_to_object[at]);
+        const int64_t q = place_of(y->node.world_to_object[at]);
+
+        if (p != q) {
+            return p < q ? -1 : 1;
+        }
+    }
+    if (x->node.pointer != y->node.pointer) {
+        return x->node.pointer < y->node.pointer ? -1 : 1;
+    }
+    return (x->node.cull_mask > y->node.cull_mask) - (x->node.cull_mask < y->node.cull_mask);
+}
+
+static void keep_different(struct contents *c)
+{
+    uint64_t kept = 0;
+
+    for (uint64_t i = 0; i < c->instance_count; i++) {
+        if (i == 0 || by_instance(&c->instances[i], &c->instances[kept - 1]) != 0) {
+            c->instances[kept++] = c->instances[i];
+        }
+    }
+    c->instance_count = kept;
 }
 
 static void free_contents(struct contents *c)
@@ -233,7 +269,8 @@ static bool take_contents(const struct facet_gfx12_view *view,
         }
     }
     qsort(c->items, c->count, sizeof *c->items, by_level_and_hash);
-    qsort(c->instances, c->instance_count, sizeof *c->instances, by_user_data);
+    qsort(c->instances, c->instance_count, sizeof *c->instances, by_instance);
+    keep_different(c);
     return true;
 }
 
@@ -298,6 +335,7 @@ static void compare_levels(const struct contents both[2],
         } else if (take_y && !take_x) {
             stray(out, 1, number, y);
         }
+        out->other_flags += take_x && take_y && x->flags != y->flags;
         out->primitives[0] += take_x;
         out->primitives[1] += take_y;
         at[0] += take_x;
@@ -305,12 +343,79 @@ static void compare_levels(const struct contents both[2],
     }
 }
 
+/* Builders invert a matrix in different ways: 10^-5 of its largest element is the same. */
+#define SLACK 1e-5
+
+static bool same_matrix(const uint32_t x[12], const uint32_t y[12])
+{
+    double size[2] = {0, 0}; /* of the matrix, of the translation */
+
+    for (unsigned i = 0; i < 12; i++) {
+        size[i % 4 == 3] = fmax(size[i % 4 == 3], fabs((double)facet_float_of(x[i])));
+    }
+    size[1] = fmax(size[1], size[0]);
+    for (unsigned i = 0; i < 12; i++) {
+        const double p = (double)facet_float_of(x[i]), q = (double)facet_float_of(y[i]);
+
+        if (p != q && !(fabs(p - q) <= SLACK * size[i % 4 == 3])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool same_instance(const struct facet_gfx12_instance *x,
                           const struct facet_gfx12_instance *y)
 {
-    return memcmp(x->world_to_object, y->world_to_object, sizeof x->world_to_object) == 0 &&
-           x->user_data == y->user_data && x->cull_mask == y->cull_mask &&
+    return same_matrix(x->world_to_object, y->world_to_object) && x->user_data == y->user_data &&
+           x->cull_mask == y->cull_mask &&
            facet_gfx12_base_flags(x->pointer) == facet_gfx12_base_flags(y->pointer);
+}
+
+/* Matches each instance of A with one of B that is the same. Both are in order but for roundings,
+ * so that the first to try is the one behind the last match; a budget keeps the search for others
+ * short in large images. */
+static void match(const struct contents both[2], uint64_t *mate, uint8_t *taken)
+{
+    const uint64_t count = both[1].instance_count;
+    uint64_t next = 0, budget = 64 * (both[0].instance_count + count) + 1000000;
+
+    for (uint64_t i = 0; i < both[0].instance_count; i++) {
+        uint64_t at = next, tried = 0;
+
+        while (tried < count && budget > 0 &&
+               (taken[at % count] ||
+                !same_instance(&both[0].instances[i].node, &both[1].instances[at % count].node))) {
+            at++;
+            tried++;
+            budget--;
+        }
+        mate[i] = UINT64_MAX;
+        if (tried < count && budget > 0) {
+            mate[i] = at % count;
+            taken[mate[i]] = 1;
+            next = mate[i] + 1;
+        }
+    }
+}
+
+/* Those that are left belong together in their order; UINT64_MAX where there is none. */
+static void match_rest(const struct contents both[2],
+                       uint64_t *mate,
+                       const uint8_t *taken,
+                       struct facet_gfx12_comparison *out)
+{
+    uint64_t next = 0;
+
+    for (uint64_t i = 0; i < both[0].instance_count; i++) {
+        while (next < both[1].instance_count && taken[next]) {
+            next++;
+        }
+        if (mate[i] == UINT64_MAX && next < both[1].instance_count) {
+            mate[i] = next++;
+            out->moved++;
+        }
+    }
 }
 
 struct level_pair {
@@ -322,29 +427,84 @@ static int by_levels(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct level_pair));
 }
 
+static int by_second(const void *a, const void *b)
+{
+    const struct level_pair *x = a, *y = b;
+
+    return (x->level[1] > y->level[1]) - (x->level[1] < y->level[1]);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct level_pair *x = a, *y = b;
+
+    return (x->level[0] > y->level[0]) - (x->level[0] < y->level[0]);
+}
+
+/* An instance that has no mate says nothing about a level that another instance has paired: of each
+ * level, the pairs with nothing go where there is one with something. */
+static uint64_t drop_known(struct level_pair *pairs, uint64_t count)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        uint64_t kept = 0;
+
+        qsort(pairs, count, sizeof *pairs, side == 0 ? by_first : by_second);
+        for (uint64_t first = 0, end; first < count; first = end) {
+            bool paired = false;
+
+            for (end = first; end < count && pairs[end].level[side] == pairs[first].level[side];
+                 end++) {
+                paired = paired || pairs[end].level[1 - side] != UINT64_MAX;
+            }
+            for (uint64_t i = first; i < end; i++) {
+                if (!paired || pairs[i].level[side] == UINT64_MAX ||
+                    pairs[i].level[1 - side] != UINT64_MAX) {
+                    pairs[kept++] = pairs[i];
+                }
+            }
+        }
+        count = kept;
+    }
+    return count;
+}
+
 /* Each two levels that belong together, once. */
 static bool compare_contents(const struct contents both[2],
                              const struct facet_gfx12_view views[2],
                              struct facet_gfx12_comparison *out)
 {
-    const uint64_t most = both[0].instance_count > both[1].instance_count ? both[0].instance_count
-                                                                          : both[1].instance_count;
-    struct level_pair *pairs = malloc((most + 1) * sizeof *pairs);
+    const uint64_t a = both[0].instance_count, b = both[1].instance_count;
+    struct level_pair *pairs = malloc((a + b + 1) * sizeof *pairs);
+    uint64_t *mate = malloc((a + 1) * sizeof *mate);
+    uint8_t *taken = calloc(b + 1, 1);
     uint64_t count = 0;
     uint32_t number = 0;
 
-    if (pairs == NULL) {
+    if (pairs == NULL || mate == NULL || taken == NULL) {
+        free(pairs);
+        free(mate);
+        free(taken);
         return false;
     }
+    match(both, mate, taken);
+    match_rest(both, mate, taken, out);
     pairs[count++] = (struct level_pair){{views[0].base, views[1].base}};
-    for (uint64_t i = 0; i < most; i++) {
-        const bool in_a = i < both[0].instance_count, in_b = i < both[1].instance_count;
-
-        out->moved +=
-            in_a && in_b && !same_instance(&both[0].instances[i].node, &both[1].instances[i].node);
-        pairs[count++] = (struct level_pair){{in_a ? both[0].instances[i].blas : UINT64_MAX,
-                                              in_b ? both[1].instances[i].blas : UINT64_MAX}};
+    for (uint64_t i = 0; i < a; i++) {
+        if (mate[i] != UINT64_MAX) {
+            taken[mate[i]] = 1;
+        }
+        pairs[count++] = (struct level_pair){
+            {both[0].instances[i].blas,
+             mate[i] != UINT64_MAX ? both[1].instances[mate[i]].blas : UINT64_MAX}};
     }
+    for (uint64_t i = 0; i < b; i++) {
+        if (!taken[i]) {
+            pairs[count++] = (struct level_pair){{UINT64_MAX, both[1].instances[i].blas}};
+        }
+    }
+    free(mate);
+    free(taken);
+    count = drop_known(pairs, count);
     qsort(pairs, count, sizeof *pairs, by_levels);
     for (uint64_t i = 0; i < count; i++) {
         if (i == 0 || by_levels(&pairs[i], &pairs[i - 1]) != 0) {
@@ -448,7 +608,10 @@ static enum facet_status compare_rays(const struct facet_gfx12_view views[2],
     for (size_t i = 0; status == FACET_OK && i < count; i++) {
         const struct facet_gfx12_hit *x = &hits[i], *y = &hits[count + i];
 
-        out->other_hits += x->found != y->found || (x->found && x->t != y->t);
+        out->other_hits +=
+            x->found != y->found ||
+            (x->found && x->t != y->t &&
+             !(fabs((double)x->t - (double)y->t) <= SLACK * fmax(1.0, fabs((double)x->t))));
     }
     free(hits);
     return status;

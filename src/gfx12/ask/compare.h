@@ -25,13 +25,15 @@ struct facet_gfx12_stray {
 
 struct facet_gfx12_comparison {
     struct facet_gfx12_side side[2];
-    /* Primitives by corners, winding, flags and numbers, bottom level by bottom level; a copy of a
+    /* Primitives by corners, winding and numbers, bottom level by bottom level; a copy of a
      * primitive in the same level (a cut one) counts once. */
     uint64_t primitives[2], copies[2], only[2];
-    uint64_t instances[2], moved; /* moved: other matrix, mask, flags or user data */
+    uint64_t other_flags; /* primitives of both with other opacity or sides */
+    /* Several nodes of one instance count once. Moved: other matrix, mask, flags or user data. */
+    uint64_t instances[2], moved;
     struct facet_gfx12_stray stray[FACET_GFX12_STRAYS];
     unsigned strays;
-    uint64_t rays, other_hits; /* other: hit or miss, or another t */
+    uint64_t rays, other_hits; /* other: hit or miss, or t by more than 10^-5 */
 };
 
 /* Whether both trees have the same nodes in the same places, so that a comparison field by field

@@ -39,6 +39,7 @@ struct instance {
 struct refit {
     const struct facet_gfx12_view *view;
     const struct facet_bvh_scene_input *scene;
+    struct facet_bvh_scene_input alone; /* the scene of an image that is one BLAS */
     struct facet_gfx12_walk walk;
     uint32_t root;
     struct covered *covered; /* of boxes and instances */
@@ -833,6 +834,11 @@ static enum facet_status refit(struct refit *r, facet_pool *pool, struct facet_e
                           0,
                           "the image is malformed (%u broken links); `facet bvh check` lists them",
                           r->walk.problem_count);
+    }
+    if (r->scene->blas_count == 1 && count_instance_nodes(&r->walk) == 0) {
+        r->alone = *r->scene; /* a BLAS without a TLAS has no instances to follow */
+        r->alone.instance_count = 0;
+        r->scene = &r->alone;
     }
     r->root = r->walk.order[r->walk.reached - 1];
     r->covered = facet_large_alloc(((size_t)r->walk.count + 1) * sizeof *r->covered);

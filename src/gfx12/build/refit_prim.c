@@ -183,6 +183,22 @@ void facet_gfx12_refit_prim_ask(const struct facet_refit_blas *blas, const uint8
 
 /* ---- other nodes ---- */
 
+/* At bit 52 its place is that of the first two corners of a node of whole floats; elsewhere it is
+ * in whole dwords. Everything else stays where the builder put it. */
+static void store_box(const struct facet_bvh_aabb *box, int at, uint8_t node[128])
+{
+    uint32_t corner[2][3];
+
+    memcpy(corner[0], box->min, sizeof corner[0]);
+    memcpy(corner[1], box->max, sizeof corner[1]);
+    for (unsigned i = 0; i < 2 && at == FACET_GFX12_AABB_BIT; i++) {
+        facet_gfx12_raw_store(node, i, corner[i]);
+    }
+    for (unsigned i = 0; i < 6 && at != FACET_GFX12_AABB_BIT; i++) {
+        facet_store_le32(node + at / 8 + (size_t)4 * i, corner[i / 3][i % 3]);
+    }
+}
+
 static enum facet_status refit_procedural(const struct facet_refit_blas *blas,
                                           const struct facet_gfx12_prim *p,
                                           uint64_t at,
@@ -191,7 +207,7 @@ static enum facet_status refit_procedural(const struct facet_refit_blas *blas,
 {
     const struct facet_bvh_blas_input *in = blas->input;
     const struct facet_bvh_aabb *box;
-    uint32_t index, corner[3];
+    uint32_t index;
 
     if (in->aabb_count == 0 ||
         !facet_gfx12_refit_find(
@@ -206,15 +222,44 @@ static enum facet_status refit_procedural(const struct facet_refit_blas *blas,
                 err, FACET_ERR_INPUT, index, "box %u is inverted or not finite", index);
         }
     }
-    /* Its place is that of the first two corners of a node of whole floats; everything else stays
-     * where the builder put it. */
-    memcpy(corner, box->min, sizeof corner);
-    facet_gfx12_raw_store(after, 0, corner);
-    memcpy(corner, box->max, sizeof corner);
-    facet_gfx12_raw_store(after, 1, corner);
+    store_box(box, facet_gfx12_aabb_bit(after), after);
     facet_gfx12_raw_set_pair(
         after, 0, with_flags(facet_gfx12_raw_pair(after, 0), 0, box->flags & FACET_BVH_OPAQUE));
     return FACET_OK;
+}
+
+/* Whether all corners are where they were. Drivers pack some nodes tighter than 12.5, which such a
+ * node must not lose its room for. */
+static bool stays(const struct facet_gfx12_prim *p, const struct facet_bvh_triangle *pair[8][2])
+{
+    for (unsigned i = 0; i < 6 * facet_gfx12_prim_pairs(&p->header); i++) {
+        const unsigned half = i / 3 % 2, c = i % 3;
+        const struct facet_bvh_triangle *triangle = pair[i / 6][half];
+        uint32_t own[3];
+
+        if (triangle == NULL) {
+            continue;
+        }
+        facet_gfx12_prim_vertex(p, p->pair[i / 6].tri[half].index[c], own);
+        for (unsigned k = 0; k < 3; k++) {
+            if (facet_float_of(own[k]) != triangle->vertex[c][k]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void store_flags(const struct facet_bvh_triangle *pair[8][2], uint8_t node[128])
+{
+    for (unsigned i = 0; i < 16; i++) {
+        if (pair[i / 2][i % 2] != NULL) {
+            facet_gfx12_raw_set_pair(
+                node,
+                i / 2,
+                with_flags(facet_gfx12_raw_pair(node, i / 2), i % 2, pair[i / 2][i % 2]->flags));
+        }
+    }
 }
 
 static enum facet_status repack(const struct facet_refit_blas *blas,
@@ -249,6 +294,10 @@ static enum facet_status repack(const struct facet_refit_blas *blas,
         if (status != FACET_OK) {
             return status;
         }
+    }
+    if (stays(&p, pair)) {
+        store_flags(pair, after);
+        return FACET_OK;
     }
     facet_gfx12_pack_node_clear(&packed, false);
     for (unsigned i = 0; i < pairs && room; i++) {

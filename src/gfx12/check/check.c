@@ -304,6 +304,15 @@ static void report_cases(struct facet_checker *c)
                                    (unsigned long long)c->unused_bits.count,
                                    c->unused_bits.count == 1 ? "" : "s");
     }
+    if (c->inverted.count != 0) {
+        facet_gfx12_checker_report(c,
+                                   9,
+                                   c->inverted.first,
+                                   "%llu box%s of instances %s inverted",
+                                   (unsigned long long)c->inverted.count,
+                                   c->inverted.count == 1 ? "" : "es",
+                                   c->inverted.count == 1 ? "is" : "are");
+    }
     if (c->said_triangles.count != 0) {
         facet_gfx12_checker_report_as(c,
                                       13,

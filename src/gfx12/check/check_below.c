@@ -74,8 +74,9 @@ unsigned facet_gfx12_checker_primitives(const uint8_t *node,
             facet_gfx12_prim_decode(node, &prim);
         }
         for (unsigned i = 0; i < (to->procedural ? 6 : 9); i++) {
+            /* Encoders that look for equal corners by value write one zero for the other. */
             to->corner[i / 3][i % 3] =
-                facet_float_of(to->procedural ? prim.aabb[i] : p.vertex[t][i / 3][i % 3]);
+                facet_float_of(to->procedural ? prim.aabb[i] : p.vertex[t][i / 3][i % 3]) + 0.0f;
         }
         set_bounds(to, to->procedural ? 2 : 3);
         count++;

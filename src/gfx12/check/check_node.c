@@ -27,6 +27,16 @@ static bool is_unused_pattern(const uint8_t *child)
            facet_load_le32(child + 4) == UINT32_C(0x00000FFF) && facet_load_le32(child + 8) == 0;
 }
 
+/* GPURT gives every instance four boxes; those that it has no use for hold nothing. */
+static bool is_filler_of_gpurt(const struct facet_checker *c,
+                               const struct facet_gfx12_child *child,
+                               unsigned slots)
+{
+    return c->options->dialect == FACET_GFX12_OF_GPURT && slots == 4 && child->min[0] == 0xFFF &&
+           child->min[1] == 0xFFF && child->min[2] == 0xFFF && child->max[0] == 0 &&
+           child->max[1] == 0 && child->max[2] == 0;
+}
+
 /* V05, V07 - V10 for the part that box and instance nodes have in common. */
 static void check_grid(struct facet_checker *c,
                        uint64_t at,
@@ -80,6 +90,10 @@ static void check_grid(struct facet_checker *c,
             facet_gfx12_checker_report(
                 c, 5, offset + 3, "child %u: unused bits are 0x%x", i, child[i].unused);
         }
+        if (is_filler_of_gpurt(c, &child[i], slots)) {
+            facet_gfx12_checker_count(&c->inverted, offset);
+            continue;
+        }
         for (unsigned k = 0; k < 3; k++) {
             if (child[i].min[k] > child[i].max[k] + 1) { /* the upper plane is max + 1 */
                 facet_gfx12_checker_report(c,
@@ -96,7 +110,34 @@ static void check_grid(struct facet_checker *c,
     }
 }
 
-/* V26. Absent parent IDs are INVALID or 0. The root of a level has no parent. */
+/* Whether a box of its level, by its ID, has the node for a child. */
+static bool is_child_of(const struct facet_checker *c, uint32_t node, uint32_t parent)
+{
+    const uint32_t own = facet_gfx12_walk_id(c->view, &c->walk, node);
+    const uint64_t address = c->walk.nodes[node].level_base + facet_gfx12_id_offset(parent);
+    struct facet_gfx12_box box;
+    uint32_t ids[8];
+    uint64_t offset;
+    unsigned count;
+
+    if (facet_gfx12_id_kind(parent) != FACET_GFX12_KIND_BOX ||
+        !facet_gfx12_view_offset(c->view, address, FACET_GFX12_NODE_BYTES, &offset)) {
+        return false;
+    }
+    facet_gfx12_box_decode(c->view->bytes + offset, &box);
+    count = box.child_count_minus_one < 8 ? box.child_count_minus_one + 1u : 0;
+    facet_gfx12_child_ids(
+        box.child, count, box.internal_child_offset, box.primitive_child_offset, ids);
+    for (unsigned i = 0; i < count; i++) {
+        if (ids[i] == own) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* V26. Absent parent IDs are INVALID or 0. The root of a level has no parent; what an instance
+ * names instead of the root has one that no ray visits. */
 static void check_parent(struct facet_checker *c, uint32_t node, uint32_t parent, unsigned byte)
 {
     const struct facet_gfx12_walk_node *n = &c->walk.nodes[node];
@@ -106,7 +147,8 @@ static void check_parent(struct facet_checker *c, uint32_t node, uint32_t parent
         c->walk.nodes[n->parent].kind != FACET_GFX12_KIND_INSTANCE) {
         expected = facet_gfx12_walk_id(c->view, &c->walk, n->parent);
     }
-    if (parent != expected && parent != FACET_GFX12_INVALID && parent != 0) {
+    if (parent != expected && parent != FACET_GFX12_INVALID && parent != 0 &&
+        !(expected == FACET_GFX12_INVALID && is_child_of(c, node, parent))) {
         facet_gfx12_checker_report(c,
                                    26,
                                    facet_gfx12_checker_offset(node) + byte,
@@ -116,6 +158,36 @@ static void check_parent(struct facet_checker *c, uint32_t node, uint32_t parent
     }
 }
 
+/* Drivers leave an offset that no child needs as it was, or write -1 there. */
+static bool has_children(const struct facet_gfx12_box *box, bool boxes)
+{
+    for (unsigned i = 0; i < 8 && i <= box->child_count_minus_one; i++) {
+        if ((box->child[i].node_type == FACET_GFX12_TYPE_BOX) == boxes) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* V05, R-G12-140: GPURT keeps in bits 23..16 from which of the first four boxes it split each of
+ * the others. */
+static void check_matrix_bits(struct facet_checker *c, uint64_t at, uint32_t word)
+{
+    const uint32_t split = UINT32_C(0x00FF0000), junk = word & ~UINT32_C(0x7F);
+
+    if (junk == 0 || (c->options->dialect == FACET_GFX12_OF_GPURT && (junk & ~split) == 0)) {
+        return;
+    }
+    facet_gfx12_checker_report_as(c,
+                                  5,
+                                  c->options->dialect == FACET_GFX12_PLAIN && (junk & ~split) == 0
+                                      ? FACET_GFX12_WARNING
+                                      : FACET_GFX12_ERROR,
+                                  at,
+                                  "bits 31..7 of the matrix's dword 0x%08x are not 0",
+                                  word);
+}
+
 void facet_gfx12_checker_box_fields(struct facet_checker *c, uint32_t node)
 {
     const uint64_t at = facet_gfx12_checker_offset(node);
@@ -123,7 +195,7 @@ void facet_gfx12_checker_box_fields(struct facet_checker *c, uint32_t node)
     unsigned index;
 
     facet_gfx12_box_decode(facet_gfx12_node_bytes(c->view, node), &box);
-    if ((box.internal_child_offset & 15) != 0) {
+    if ((box.internal_child_offset & 15) != 0 && has_children(&box, true)) {
         facet_gfx12_checker_report(
             c,
             3,
@@ -131,7 +203,7 @@ void facet_gfx12_checker_box_fields(struct facet_checker *c, uint32_t node)
             "internal_child_offset 0x%08x: expected the low four bits to be 0",
             box.internal_child_offset);
     }
-    if ((box.primitive_child_offset & 15) != 0) {
+    if ((box.primitive_child_offset & 15) != 0 && has_children(&box, false)) {
         facet_gfx12_checker_report(
             c,
             3,
@@ -147,14 +219,7 @@ void facet_gfx12_checker_box_fields(struct facet_checker *c, uint32_t node)
         facet_gfx12_checker_report(
             c, 4, at + 27, "child_count_minus_one is %u, at most 7", box.child_count_minus_one);
     }
-    if (box.obb_matrix_index >> 7 != 0) {
-        facet_gfx12_checker_report_as(c,
-                                      5,
-                                      FACET_GFX12_ERROR,
-                                      at + 28,
-                                      "bits 31..7 of the matrix's dword 0x%08x are not 0",
-                                      box.obb_matrix_index);
-    }
+    check_matrix_bits(c, at + 28, box.obb_matrix_index);
     index = box.obb_matrix_index & 0x7F;
     if (index >= FACET_GFX12_OBB_COUNT && index != FACET_GFX12_OBB_NONE) {
         facet_gfx12_checker_report(
@@ -266,7 +331,7 @@ static void check_sections(struct facet_checker *c,
     }
     end = u->vertices == 0 ? start : start + per_vertex * (32 - (int)facet_clz32(u->vertices));
     if (u->procedural && !u->triangle) {
-        end = FACET_GFX12_AABB_BIT + 192;
+        end = facet_gfx12_aabb_bit(c->view->bytes + at) + 192;
     }
     if (mid < FACET_GFX12_PRIM_HEADER_BITS) {
         facet_gfx12_checker_report(c, 18, at + 5, "indices_midpoint is %d, expected 52..1023", mid);

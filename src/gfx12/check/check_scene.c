@@ -71,6 +71,16 @@ static void include(struct facet_gfx12_extent *e, const float point[3])
     }
 }
 
+static bool same_extent(const struct facet_gfx12_extent *a, const struct facet_gfx12_extent *b)
+{
+    bool same = true;
+
+    for (int k = 0; k < 3; k++) {
+        same = same && a->lo[k] == b->lo[k] && a->hi[k] == b->hi[k];
+    }
+    return same;
+}
+
 static struct facet_gfx12_extent source_bounds(const struct facet_bvh_blas_input *blas)
 {
     struct facet_gfx12_extent out = {{INFINITY, INFINITY, INFINITY},
@@ -97,7 +107,7 @@ static unsigned blas_likeness(const struct matcher *m, const struct placed *p, u
 
     facet_gfx12_checker_blas_below(m->c, p->node, &below);
     own = facet_gfx12_checker_bounds(&below);
-    if (memcmp(&own, &m->bounds[blas], sizeof own) == 0) {
+    if (same_extent(&own, &m->bounds[blas])) {
         return 2;
     }
     return facet_gfx12_extent_holds(&m->bounds[blas], &own);
@@ -483,7 +493,7 @@ static void compare_alone(struct matcher *m)
     for (uint32_t i = 1; i < m->scene->blas_count; i++) {
         const struct facet_gfx12_extent own = facet_gfx12_checker_bounds(&m->c->below[root]);
 
-        blas = memcmp(&own, &m->bounds[i], sizeof own) == 0 ? i : blas;
+        blas = same_extent(&own, &m->bounds[i]) ? i : blas;
     }
     facet_gfx12_checker_source(m->c, &link, 1, blas, facet_gfx12_node_offset(root));
 }

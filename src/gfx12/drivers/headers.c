@@ -134,6 +134,23 @@ static void refit_template(const struct facet_gfx12_box *root, uint8_t *boxes)
     }
 }
 
+/* RADV keeps the same in its header, without the origin, which is the bounds' lower corner. */
+static void refit_radv(const struct facet_gfx12_structure *s, uint8_t *piece)
+{
+    uint8_t boxes[NODE / 2], *kept = piece + s->instance_boxes;
+    struct facet_gfx12_box root;
+
+    store_bounds(piece + s->base, piece + s->header + RADV_AABB);
+    if (s->instance_boxes == 0) {
+        return;
+    }
+    facet_gfx12_box_decode(piece + s->base, &root);
+    memcpy(boxes, piece + s->header + RADV_AABB, 12);
+    memcpy(boxes + 12, kept, sizeof boxes - 12);
+    refit_template(&root, boxes);
+    memcpy(kept, boxes + 12, sizeof boxes - 12);
+}
+
 static void refit_gpurt(const struct facet_gfx12_walk *walk,
                         const struct facet_gfx12_piece *piece,
                         uint8_t *bytes)
@@ -172,7 +189,7 @@ void facet_gfx12_headers_refit(const struct facet_gfx12_walk *walk,
             continue;
         }
         if (s->driver == FACET_GFX12_DRIVER_RADV) {
-            store_bounds(piece + s->base, piece + s->header + RADV_AABB);
+            refit_radv(s, piece);
         } else if (s->driver == FACET_GFX12_DRIVER_GPURT) {
             refit_gpurt(walk, &pieces[i], bytes);
         }

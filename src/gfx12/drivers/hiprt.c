@@ -47,7 +47,8 @@ static void translate_instance(uint8_t *node,
                                const struct facet_gfx12_piece *pieces,
                                uint32_t count)
 {
-    const uint32_t mask = facet_load_le32(node + 56) & 0xff;
+    const uint32_t mask =
+        facet_load_le32(node + 56) & node[63]; /* m_mask, and what the unit sees */
     const bool more = (node[79] >> 4 & 3) != 0;
 
     facet_store_le64(node + 48, pointer_to_nodes(facet_load_le64(node + 48), pieces, count));

@@ -91,7 +91,34 @@ static const struct facet_gfx12_field radv_fields_2026[] = {RADV_COMMON,
                                                             HEX("build_flags", 124),
                                                             DWORD("type", 128)};
 
+/* Later ones have the part for GFX12 at the end. */
+static const struct facet_gfx12_field radv_fields_late[] = {
+    HEX("bvh_offset", 0),
+    HEX("root_flags", 4),
+    BOUNDS("aabb", 8),
+    QWORD("compacted_size", 32),
+    QWORD("serialization_size", 40),
+    DWORD("copy_dispatch_size[0]", 48),
+    DWORD("copy_dispatch_size[1]", 52),
+    DWORD("copy_dispatch_size[2]", 56),
+    QWORD("size", 64),
+    DWORD("geometry_type", 72),
+    DWORD("geometry_count", 76),
+    QWORD("leaf_nodes_offset", 80),
+    QWORD("primitive_count", 88),
+    QWORD("instance_count", 96),
+    HEX("leaf_node_offsets_offset", 104),
+    HEX("build_flags", 108),
+    DWORD("type", 112),
+    DWORD("update_dispatch_size[0]", 120),
+    DWORD("update_dispatch_size[1]", 124),
+    DWORD("update_dispatch_size[2]", 128),
+    HEX("instance_child_count_exponents", 132),
+};
+
 #define RADV_LEAST_HEADER 120
+#define RADV_LATE_HEADER 184
+#define RADV_LATE_BOXES 132
 #define RADV_INFO_BYTES 12
 #define RADV_INSTANCES 2 /* VkGeometryTypeKHR */
 
@@ -132,6 +159,31 @@ static void radv_tail(const uint8_t *bytes, struct facet_gfx12_structure *out)
     }
 }
 
+/* Whether the sizes of the copy come 16 bytes earlier: two of them are always 1, where an early
+ * header has the upper half of a size and the lower half of another. */
+static bool is_late_radv(const uint8_t *bytes, uint32_t offset)
+{
+    return offset >= RADV_LATE_HEADER && facet_load_le32(bytes + 52) == 1 &&
+           facet_load_le32(bytes + 56) == 1;
+}
+
+static void read_radv_late(const uint8_t *bytes, struct facet_gfx12_structure *out)
+{
+    const uint32_t leaf_offsets = facet_load_le32(bytes + 104);
+
+    out->fields = radv_fields_late;
+    out->field_count = COUNT(radv_fields_late);
+    out->header_bytes = RADV_LATE_HEADER;
+    out->size = facet_load_le64(bytes + 32);
+    out->geometries = facet_load_le32(bytes + 76);
+    out->primitives = facet_load_le64(bytes + 88);
+    out->instance_boxes = RADV_LATE_BOXES;
+    if (leaf_offsets <= out->base && leaf_offsets > RADV_LATE_HEADER &&
+        leaf_offsets - RADV_LATE_HEADER == RADV_INFO_BYTES * out->geometries) {
+        out->infos = RADV_LATE_HEADER;
+    }
+}
+
 static enum facet_gfx12_header_answer
 read_radv(const uint8_t *bytes, uint64_t size, struct facet_gfx12_structure *out, char *reason)
 {
@@ -150,15 +202,19 @@ read_radv(const uint8_t *bytes, uint64_t size, struct facet_gfx12_structure *out
                  offset);
         return FACET_GFX12_HEADER_NO;
     }
-    kind = facet_load_le32(bytes + 88);
+    kind = facet_load_le32(bytes + (is_late_radv(bytes, offset) ? 72 : 88));
     out->base = offset;
     out->root = FACET_GFX12_ROOT;
-    out->size = facet_load_le64(bytes + 48);
     out->top = kind == RADV_INSTANCES;
     out->procedural = kind == 1;
-    out->geometries = facet_load_le32(bytes + 92);
     out->info_mask = UINT32_MAX;
-    radv_tail(bytes, out);
+    if (is_late_radv(bytes, offset)) {
+        read_radv_late(bytes, out);
+    } else {
+        out->size = facet_load_le64(bytes + 48);
+        out->geometries = facet_load_le32(bytes + 92);
+        radv_tail(bytes, out);
+    }
     root = bytes + offset;
     count = root[27] >> 4;
     if (kind > RADV_INSTANCES || facet_load_le32(root + 8) != UINT32_MAX ||

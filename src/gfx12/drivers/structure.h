@@ -55,10 +55,11 @@ struct facet_gfx12_structure {
     uint64_t boxes, leaves; /* nodes */
     uint64_t address;       /* of the piece, by the header's own pointers */
     /* Parts of the piece, and where the header says so; 0: absent. */
-    uint64_t infos;      /* 12 bytes for each geometry; the first dword holds its primitives */
-    uint64_t leaf_nodes; /* first instance or primitive node */
-    uint64_t side;       /* GPURT: 64 bytes beside each instance node */
-    uint32_t info_mask;  /* of the first dword of an info: the number of primitives */
+    uint64_t infos;          /* 12 bytes for each geometry; the first dword holds its primitives */
+    uint64_t leaf_nodes;     /* first instance or primitive node */
+    uint64_t side;           /* GPURT: 64 bytes beside each instance node */
+    uint64_t instance_boxes; /* RADV: exponents and boxes that its instances get, in the header */
+    uint32_t info_mask;      /* of the first dword of an info: the number of primitives */
 };
 
 enum facet_gfx12_header_answer {

@@ -130,7 +130,7 @@
 #define FACET_GFX12_CHILD_BITS (8 * (int)FACET_GFX12_BOX_CHILD_SIZE)
 #define FACET_GFX12_BOX_CHILDREN_BIT (8 * (int)FACET_GFX12_BOX_NODE_CHILDREN_AT) /* of child 0 */
 #define FACET_GFX12_INSTANCE_CHILDREN_BIT (8 * (int)FACET_GFX12_INSTANCE_NODE_CHILDREN_AT)
-/* First bit of the AABB of a procedural node: right after the header. */
+/* First bit of most AABBs of procedural nodes: right after the header. */
 #define FACET_GFX12_AABB_BIT                                                                       \
     (8 * (int)FACET_GFX12_PRIMITIVE_NODE_AABB_MIN_X_AT + FACET_GFX12_PRIMITIVE_NODE_AABB_MIN_X_LSB)
 #define FACET_GFX12_PRIM_HEADER_BITS FACET_GFX12_AABB_BIT
@@ -211,6 +211,12 @@ bool facet_gfx12_box_grid(struct facet_gfx12_box *box,
                           uint32_t lo[8][3],
                           uint32_t hi[8][3],
                           unsigned n);
+
+/* First bit of the AABB of a procedural node: 52, or 160 as GPURT builds them (R-G12-21). */
+int facet_gfx12_aabb_bit(const uint8_t node[128]);
+/* Whether the AABB is a field of its own (bits 52..243) to encode; with index 15 for all three it
+ * is part of `prefix` and `free_bits`, whichever place it has. */
+bool facet_gfx12_prim_has_aabb(const struct facet_gfx12_prim *prim);
 
 /* Header, descriptors and vertex count of a primitive node; the other members become 0. */
 void facet_gfx12_prim_outline(const uint8_t node[128], struct facet_gfx12_prim *out);

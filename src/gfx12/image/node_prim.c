@@ -8,6 +8,8 @@
  * overlap. */
 #include "gfx12/image/node.h"
 
+#include "base/float.h"
+
 #include <string.h>
 
 #define WIDTH(name, member, at, width) +(width)
@@ -110,6 +112,45 @@ bool facet_gfx12_tri_procedural(const struct facet_gfx12_pair_tri *tri)
     return tri->index[0] == 15 && tri->index[1] == 15;
 }
 
+/* Where GPURT's builder puts an AABB: behind a vertex 0 that is the origin. */
+#define GPURT_AABB_BIT 160
+
+static bool is_box(const struct facet_gfx12_words *words, int at)
+{
+    bool real = true;
+    for (int k = 0; k < 3; k++) {
+        real =
+            real && facet_float_of((uint32_t)facet_gfx12_bits_get(words, at + 32 * k, 32)) <=
+                        facet_float_of((uint32_t)facet_gfx12_bits_get(words, at + 96 + 32 * k, 32));
+    }
+    return real;
+}
+
+/* R-G12-21. All others leave index 2 at 0; GPURT's own updates write to bit 52, as they do. */
+static int aabb_at(const struct facet_gfx12_words *words, const struct facet_gfx12_pair_tri *tri)
+{
+    const bool behind = tri->index[2] == 15 &&
+                        facet_gfx12_bits_get(words, FACET_GFX12_AABB_BIT, 64) == 0 &&
+                        facet_gfx12_bits_get(words, FACET_GFX12_AABB_BIT + 64, 44) == 0 &&
+                        is_box(words, GPURT_AABB_BIT);
+    return behind ? GPURT_AABB_BIT : FACET_GFX12_AABB_BIT;
+}
+
+int facet_gfx12_aabb_bit(const uint8_t node[128])
+{
+    struct facet_gfx12_words words;
+    struct facet_gfx12_pair_desc desc;
+    facet_gfx12_words_load(&words, node);
+    desc_get(&words, 0, &desc);
+    return aabb_at(&words, &desc.tri[0]);
+}
+
+bool facet_gfx12_prim_has_aabb(const struct facet_gfx12_prim *prim)
+{
+    const struct facet_gfx12_pair_tri *tri = &prim->pair[0].tri[0];
+    return facet_gfx12_tri_procedural(tri) && tri->index[2] != 15;
+}
+
 /* 1 + the highest vertex number that a stored triangle names. */
 static uint8_t count_vertices(const struct facet_gfx12_prim *prim)
 {
@@ -180,12 +221,20 @@ static void walk(struct facet_gfx12_words *words,
     }
 }
 
+static void get_aabb(const struct facet_gfx12_words *words, struct facet_gfx12_prim *out)
+{
+    const int at = aabb_at(words, &out->pair[0].tri[0]);
+    for (int i = 0; i < 6; i++) {
+        out->aabb[i] = (uint32_t)facet_gfx12_bits_get(words, at + 32 * i, 32);
+    }
+}
+
 static struct extent stored_extent(const struct facet_gfx12_prim *prim)
 {
     return (struct extent){
         .vertices = prim->vertex_count < 16 ? prim->vertex_count : 16,
         .pairs = facet_gfx12_prim_pairs(&prim->header),
-        .aabb = facet_gfx12_tri_procedural(&prim->pair[0].tri[0]),
+        .aabb = facet_gfx12_prim_has_aabb(prim),
     };
 }
 
@@ -211,7 +260,8 @@ void facet_gfx12_prim_decode(const uint8_t node[128], struct facet_gfx12_prim *o
     struct facet_gfx12_words words;
     facet_gfx12_words_load(&words, node);
     get_outline(&words, out);
-    walk(&words, out, (struct extent){.vertices = 16, .pairs = 8, .aabb = true}, visit_get);
+    walk(&words, out, (struct extent){.vertices = 16, .pairs = 8}, visit_get);
+    get_aabb(&words, out);
 
     walk(&words, out, stored_extent(out), visit_clear);
     facet_gfx12_bits_set(&words, 0, FACET_GFX12_PRIM_HEADER_BITS, 0);

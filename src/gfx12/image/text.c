@@ -169,7 +169,12 @@ static void put_triangles(struct facet_strbuf *out, const struct facet_gfx12_pri
             tri->index[2]);
         first = false;
     }
-    facet_strbuf_puts(out, "]}");
+    facet_strbuf_putc(out, ']');
+    if (facet_gfx12_tri_procedural(&p->pair[0].tri[0])) {
+        facet_strbuf_puts(out, ",\"aabb\":");
+        put_floats(out, p->aabb, 6);
+    }
+    facet_strbuf_putc(out, '}');
 }
 
 static void put_pairs(struct facet_strbuf *out, const struct facet_gfx12_prim *p)
@@ -204,7 +209,7 @@ static void put_prim(struct facet_strbuf *out, const uint8_t *bytes)
     put_words(out, p.geometry_payload + 1, slots);
     facet_strbuf_printf(out, ",\"primitive_base\":%u,\"primitive_payload\":", p.primitive_base);
     put_words(out, p.primitive_payload + 1, slots);
-    if (facet_gfx12_tri_procedural(&p.pair[0].tri[0])) {
+    if (facet_gfx12_prim_has_aabb(&p)) {
         facet_strbuf_puts(out, ",\"aabb\":");
         put_words(out, p.aabb, 6);
     }

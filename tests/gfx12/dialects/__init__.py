@@ -12,7 +12,7 @@ the Windows driver) and HIPRT, and captures (.rra). Written from the drivers' pu
     capture.write(folder)    # writes the files, returns ["FILE@0xADDR", ...]
     capture.base, capture.root
 
-Modes of radv: "batch" (compressed nodes, lone triangles of two boxes merged), "pair", "single"; modes of
+radv takes layout="2025"|"2026"|"late" (the ends of its header) and stale=SEED, gpurt habits=True and reuse=True. Modes of radv: "batch" (compressed nodes, lone triangles of two boxes merged), "pair", "single"; modes of
 gpurt: "batch", "single" (updatable); gpurt takes rebraid=True and split=True, hiprt split=True.
 `rra.capture(gpurt.scene(...))` is the bytes of a capture, `compress=True` with zstd (needs libzstd).
 `model.rays` makes rays, `model.closest` is the brute force that the tests compare with."""

@@ -44,8 +44,8 @@ def filter_node(boxes, number):
 
 
 class Blas:
-    def __init__(self, geometries, mode, rebraid, split):
-        self.geometries, self.mode = geometries, mode
+    def __init__(self, geometries, mode, rebraid, split, habits):
+        self.geometries, self.mode, self.habits = geometries, mode, habits
         self.procedural = isinstance(geometries[0], model.Boxes)
         self.items = nodes.primitives_of(geometries)
         leaves = [model.Leaf(i.bounds, i) for i in self.items]
@@ -85,14 +85,22 @@ class Blas:
                 slots.append(nodes.child(c.bounds, origin, exps, kind, size, careful=True))
             self.leaves += data
             up = model.NONE if parent is None else nodes.box_id(HEADER_BYTES + 128 * parent)
-            self.inner.append(nodes.box(HEADER_BYTES + 128 * first, start, up, origin, exps, slots, index))
+            if self.habits and not leaves:
+                start = 0xFFFFFFFF  # a box without leaves
+            self.inner.append(nodes.box(HEADER_BYTES + 128 * first, start, up, origin, exps, slots, index, self.matrix(slots)))
+
+    def matrix(self, slots):
+        """Beside the matrix: from which of the first four boxes each of the others was split."""
+        more = sum((i * 7 + len(slots)) % 4 << 2 * i for i in range(max(0, len(slots) - 4)))
+        return nodes.NO_MATRIX | (more << 16 if self.habits else 0)
 
     def leaf_nodes(self, leaves):
         """The nodes of a box's leaves, and (type, size) of each child."""
         if not leaves:
             return [], []
         if self.procedural:
-            return ([nodes.procedural(c.item, 32, WIDTHS, LATE_MIDPOINT) for c in leaves], [(0, 1)] * len(leaves))
+            style = (1, WIDTHS, LATE_MIDPOINT, True) if self.habits else (32, WIDTHS, LATE_MIDPOINT)
+            return ([nodes.procedural(c.item, *style) for c in leaves], [(0, 1)] * len(leaves))
         if self.mode != "batch":
             return ([nodes.fixed(c.item, None, WIDTHS, LATE_MIDPOINT) for c in leaves], [(0, 1)] * len(leaves))
         data, starts = packets.pack([packets.pairs_of(packets.items_of(c)) for c in leaves], True, 16, True)
@@ -140,7 +148,15 @@ class Placed:
                            *(v for row in i.matrix for v in row))
 
 
-def tlas(items, count, rebraid):
+def parts_of(item, room):
+    """The boxes of an instance that a TLAS box shows as children of their own, while it has room for them."""
+    if len(item.boxes) < 2 or room < 1:
+        return [item.bounds]
+    boxes = item.boxes[:room] + ([model.join(*item.boxes[room:])] if len(item.boxes) > room else [])
+    return [model.placed_bounds(item.instance.matrix, b) for b in boxes]
+
+
+def tlas(items, count, rebraid, reuse):
     tree = model.hierarchy([model.Leaf(i.bounds, i) for i in items])
     order, work = [], [(tree, None, 0)]
     while work:
@@ -156,8 +172,10 @@ def tlas(items, count, rebraid):
         origin, exps = node.bounds[0], nodes.exponents(*node.bounds)
         slots = [nodes.child(c.bounds, origin, exps, 5, 1, 0, mask_of(c), careful=True) for c in inner]
         start = leaf_at + 128 * len(leaves)
-        for c in below:
-            slots.append(nodes.child(c.bounds, origin, exps, 6, 1, 0, c.item.instance.mask, careful=True))
+        for at, c in enumerate(below):
+            parts = parts_of(c.item, 8 - len(slots) - (len(below) - 1 - at) - 1) if reuse else [c.bounds]
+            for i, part in enumerate(parts):  # a size of 0: the next child names the same instance
+                slots.append(nodes.child(part, origin, exps, 6, int(i == len(parts) - 1), 0, c.item.instance.mask, careful=True))
             pointers[len(leaves)] = leaf_at + 128 * len(leaves) >> 3 | 6
             leaves.append(c.item.node(nodes.box_id(HEADER_BYTES + 128 * me)))
             sides.append(c.item.side())
@@ -178,9 +196,11 @@ def mask_of(node):
     return out
 
 
-def scene(blases, instances, mode="batch", address=0x800000000, rebraid=False, split=False, spread=0x20000):
-    """Buffers that begin with the metadata; `base` is the header of the TLAS."""
-    built = [Blas(b, mode, rebraid, split) for b in blases]
+def scene(blases, instances, mode="batch", address=0x800000000, rebraid=False, split=False, spread=0x20000, habits=False,
+          reuse=False):
+    """Buffers that begin with the metadata; `base` is the header of the TLAS. `habits`: what its builders leave where
+    the unit does not look; `reuse`: several children of a TLAS box name one instance, with a part of its box each."""
+    built = [Blas(b, mode, rebraid, split, habits) for b in blases]
     places, at, segments = [], address + (1 << 20), []
     for n, b in enumerate(built):
         data = b.bytes(at + METADATA_BYTES)
@@ -193,6 +213,6 @@ def scene(blases, instances, mode="batch", address=0x800000000, rebraid=False, s
         parts = b.root_children if rebraid and len(b.root_children) > 1 else [(None, 1)]
         for bounds, number in parts:
             items.append(Placed(n, i, b, places[i.blas], four(b.root_boxes) if bounds is None else [bounds], number))
-    top = metadata(address + METADATA_BYTES, b"") + tlas(items, len(instances), rebraid)
+    top = metadata(address + METADATA_BYTES, b"") + tlas(items, len(instances), rebraid, reuse)
     segments.insert(0, model.Segment(address, top, "tlas.bin"))
     return model.Capture(segments, address + METADATA_BYTES, ROOT, [(p, s.data) for p, s in zip(places, segments[1:])])

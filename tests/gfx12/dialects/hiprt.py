@@ -1,5 +1,6 @@
 """HIPRT: a header of 64 bytes with pointers; box nodes and primitive nodes have a base each, node indices
-count nodes, packets keep their number of vertices, and instances hold a plain pointer to a header."""
+count nodes, packets keep their number of vertices, which only the triangles of a pair share, and instances hold a plain
+pointer to a header."""
 import math
 import struct
 
@@ -81,7 +82,7 @@ class Geometry:
             slots = [child(node.bounds, c.bounds, 5, 1) for c in inner]
             if leaves:
                 data, starts = packets.pack([packets.pairs_of(packets.items_of(c)) for c in leaves], False, 15, False,
-                                            vertex_count=True, repeat=True)
+                                            vertex_count=True, repeat=True, apart=True)
                 for c, (_, pair), size in zip(leaves, starts, packets.sizes(starts, len(data))):
                     slots.append(child(node.bounds, c.bounds, nodes.pair_type(pair), size))
                 self.prims += data

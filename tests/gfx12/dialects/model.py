@@ -103,6 +103,18 @@ def grid(n, seed=1):
             for t in ((at(i, j), at(i, j + 1), at(i + 1, j)), (at(i + 1, j), at(i, j + 1), at(i + 1, j + 1)))]
 
 
+def flat(n):
+    """A level square around the origin whose zeros have either sign."""
+    def at(i, j, odd):
+        return tuple(-v if v == 0 and odd else v for v in vertex(i - n // 2, 0, j - n // 2))
+    out = []
+    for i in range(n):
+        for j in range(n):
+            a, b, c, d = (at(i + k // 2, j + k % 2, (i + j) % 2) for k in range(4))
+            out += [(a, b, c), (c, b, d)]
+    return out
+
+
 def soup(n, seed=2, size=0.5):
     chance = random.Random(seed)
     out = []

@@ -128,20 +128,21 @@ def primitives_of(geometries):
     return out
 
 
-def vertices_of(pairs):
-    """The distinct vertices by their bits, in the order of their first use."""
-    out = []
+def vertices_of(pairs, apart=False):
+    """The distinct vertices, in the order of their first use; a zero of either sign is one. `apart`: pairs share none."""
+    out, first = [], 0
     for pair in pairs:
         for triangle in pair:
             for corner in triangle.corners if triangle else ():
-                if corner not in out:
+                if corner not in out[first:]:
                     out.append(corner)
+        first = len(out) if apart else 0
     return out
 
 
-def layout(pairs, prefix, geometry_ids=True):
+def layout(pairs, prefix, geometry_ids=True, apart=False):
     """Widths of a compressed node that holds the pairs: a dictionary, with "bits" as the total."""
-    corners = vertices_of(pairs)
+    corners = vertices_of(pairs, apart)
     words = [[model.bits(c[k]) for c in corners] for k in range(3)]
     out = {"corners": corners, "tz": 0, "payload": [32, 32, 32]}
     if prefix:
@@ -175,8 +176,8 @@ def layout(pairs, prefix, geometry_ids=True):
     return out
 
 
-def fits(pairs, prefix, most_vertices, geometry_ids=True):
-    plan = layout(pairs, prefix, geometry_ids)
+def fits(pairs, prefix, most_vertices, geometry_ids=True, apart=False):
+    plan = layout(pairs, prefix, geometry_ids, apart)
     return len(pairs) <= 8 and len(plan["corners"]) <= most_vertices and plan["bits"] <= 1024
 
 
@@ -202,11 +203,11 @@ def write_head(node, plan, pairs, midpoint, geometry_half):
     node.put(42, 10, midpoint)
 
 
-def compressed(pairs, stops, prefix=True, late=False, vertex_count=False, repeat=False):
+def compressed(pairs, stops, prefix=True, late=False, vertex_count=False, repeat=False, apart=False):
     """A node of up to eight pairs. `late`: the indices end where the descriptors begin (GPURT, HIPRT)
     instead of following the vertices (RADV). `vertex_count`: HIPRT keeps the number of vertices where the
     hardware keeps the width of geometry indices. `repeat`: an absent second triangle repeats the first."""
-    plan = layout(pairs, prefix, not vertex_count)
+    plan = layout(pairs, prefix, not vertex_count, apart)
     assert plan["bits"] <= 1024
     node = Bits()
     corners, shown = plan["corners"], plan["payload"]
@@ -235,8 +236,9 @@ def compressed(pairs, stops, prefix=True, late=False, vertex_count=False, repeat
     for i in range(1, len(triangles)):
         node.put(midpoint + base + (i - 1) * payload, payload, triangles[i].primitive & (1 << payload) - 1)
     for i, (first, second) in enumerate(pairs):
-        one = [corners.index(c) for c in first.corners]
-        two = [corners.index(c) for c in second.corners] if second else one if repeat else None
+        since = len(vertices_of(pairs[:i], True)) if apart else 0
+        one = [corners.index(c, since) for c in first.corners]
+        two = [corners.index(c, since) for c in second.corners] if second else one if repeat else None
         node.put(1024 - 29 * (i + 1), 29, descriptor(stops[i], first, second, (one, two)))
     return node.bytes()
 
@@ -278,12 +280,17 @@ def fixed(first, second=None, widths=(28, 28), midpoint=None):
     return node.bytes()
 
 
-def procedural(item, vertex_bits=1, widths=(28, 28), midpoint=LONE_MIDPOINT):
-    """A box stands where the first two vertices would; the descriptor's indices are 15, 15, 0."""
+def procedural(item, vertex_bits=1, widths=(28, 28), midpoint=LONE_MIDPOINT, behind=False):
+    """A box stands where the first two vertices would; the descriptor's indices are 15, 15, 0. `behind`: as GPURT
+    builds them, at dword 5 behind a vertex 0 that is the origin, with the indices 15, 15, 15."""
     node = Bits()
     write_fixed(node, vertex_bits, widths, midpoint)
-    write_corners(node, item.bounds)
+    if behind:
+        for i, value in enumerate(item.bounds[0] + item.bounds[1]):
+            node.put(160 + 32 * i, 32, model.bits(value))
+    else:
+        write_corners(node, item.bounds)
     node.put(midpoint - widths[0], widths[0], item.geometry)
     node.put(midpoint, widths[1], item.primitive)
-    node.put(1024 - 29, 29, 1 | int(item.opaque) << 16 | 15 << 17 | 15 << 21)
+    node.put(1024 - 29, 29, 1 | int(item.opaque) << 16 | 15 << 17 | 15 << 21 | (15 << 25 if behind else 0))
     return node.bytes()

@@ -23,7 +23,8 @@ def pack(ranges, prefix, most_vertices, geometry_ids, **style):
     for pairs in ranges:
         for i, pair in enumerate(pairs):
             row = (pair, i == len(pairs) - 1)
-            if packets[-1] and not nodes.fits([p for p, _ in packets[-1]] + [pair], prefix, most_vertices, geometry_ids):
+            if packets[-1] and not nodes.fits([p for p, _ in packets[-1]] + [pair], prefix, most_vertices, geometry_ids,
+                                              style.get("apart", False)):
                 packets.append([])
             if i == 0:
                 starts.append((len(packets) - 1, len(packets[-1])))

@@ -1,11 +1,13 @@
 """RADV (Mesa's Vulkan driver): every structure is a buffer of its own with a header; the nodes begin at
-`bvh_offset`, which is a multiple of 64, and an instance takes 256 bytes."""
+`bvh_offset`, which is a multiple of 64, and an instance takes 256 bytes. What the driver does not write keeps what the
+memory held before; `stale` is the seed of such bytes, None for zeros."""
+import random
 import struct
 
 from . import model, nodes
 
 TRIANGLES, BOXES, INSTANCES = 0, 1, 2
-HEADER_BYTES = {"2026": 136, "2025": 120}
+HEADER_BYTES = {"2026": 136, "2025": 120, "late": 184}
 OPAQUE, NOT_OPAQUE = 1, 2
 
 
@@ -19,10 +21,15 @@ def flags_of(items):
     return OPAQUE if kinds == {True} else NOT_OPAQUE if kinds == {False} else 0
 
 
-def header(offset, bounds, flags, end, kind, geometries, instances, primitives, leaf_offsets, layout, build_flags=0):
+def header(offset, bounds, flags, end, kind, geometries, instances, primitives, leaf_offsets, layout, shown, build_flags=0):
     size = offset + end
     top = kind == INSTANCES
     serialized = size + align(56 + (8 * primitives if top else 0), 128)
+    if layout == "late":  # what is for GFX12 alone comes last
+        return struct.pack("<2I6f2Q3IIQ2I3Q4I3I", offset, flags, *bounds[0], *bounds[1], size, serialized,
+                           (size + 1023) // 1024, 1, 1, 0, serialized - 56 - (8 * primitives if top else 0), kind,
+                           geometries, offset + 128, primitives, instances, leaf_offsets, build_flags, 0 if top else 1, 0,
+                           8, 1, 1) + shown
     common = struct.pack("<2I6f3IIQQ3IIQ2I", offset, flags, *bounds[0], *bounds[1], 8, 1, 1, 0, size, serialized,
                          (size + 1023) // 1024, 1, 1, 0, serialized - 56 - (8 * primitives if top else 0), kind,
                          geometries)
@@ -35,8 +42,9 @@ def header(offset, bounds, flags, end, kind, geometries, instances, primitives, 
 class Builder:
     """Nodes at offsets from bvh_offset; the root is at 0."""
 
-    def __init__(self, mode):
+    def __init__(self, mode, stale=None):
         self.mode = mode
+        self.old = random.Random(stale) if stale is not None else None
         self.blocks = {}
         self.end = 128
         self.leaf_offsets = {}
@@ -46,8 +54,16 @@ class Builder:
         self.end += 128 * count
         return at
 
+    def before(self, size):
+        """What the memory held."""
+        return self.old.randbytes(size) if self.old else bytes(size)
+
+    def nowhere(self):
+        """The offset of children that a box does not have."""
+        return self.old.getrandbits(32) if self.old else self.end
+
     def bytes(self):
-        out = bytearray(self.end)
+        out = bytearray(self.before(self.end))
         for at, data in self.blocks.items():
             out[at:at + len(data)] = data
         return bytes(out)
@@ -126,7 +142,7 @@ def write_box(builder, box, groups, start, lone, shared):
     for i, group in enumerate(groups):
         here = start + 128 * i
         builder.blocks[here] = nodes.compressed(group, [True] * len(group)) if builder.mode == "batch" else \
-            nodes.fixed(*group[0])
+            with_old(builder, nodes.fixed(*group[0]), group[0][1] is None)
         for pair_at, pair in enumerate(group):
             triangles = [t for t in pair if t]
             size = int(pair_at == len(group) - 1)
@@ -139,7 +155,15 @@ def write_box(builder, box, groups, start, lone, shared):
     if lone:
         slots.append(nodes.child(lone.bounds, origin, exps, 0, 1, flags_of([lone])))
         builder.leaf_offsets[(lone.geometry, lone.primitive)] = shared
-    builder.blocks[at] = nodes.box(first, shared if lone and not groups else start, parent, origin, exps, slots)
+        start = start if groups else shared
+    elif not groups and builder.old:
+        start = builder.nowhere()
+    builder.blocks[at] = nodes.box(first, start, parent, origin, exps, slots)
+
+
+def with_old(builder, node, lone):
+    """A lone triangle's node has dwords that nobody writes, between the indices and the descriptor."""
+    return node[:56] + builder.before(124 - 56) + node[124:] if lone and builder.old else node
 
 
 def merged(first, second):
@@ -167,22 +191,33 @@ def encode_boxes(builder, root):
         builder.blocks[at] = nodes.box(first, start, parent, origin, exps, slots)
 
 
-def structure(builder, bounds, flags, kind, geometries, instances, primitives, layout, infos, leaf_offsets):
+def shown(bounds, boxes):
+    """What an instance of the structure gets: exponents and up to four boxes before the root, by a size of 0."""
+    origin, exps = bounds[0], nodes.exponents(*bounds)
+    slots = [nodes.child(b, origin, exps, 5, 0) for b in boxes]
+    return struct.pack("<I", exps[0] | exps[1] << 8 | exps[2] << 16 | len(slots) - 1 << 28) + \
+        b"".join(struct.pack("<3I", *s) for s in slots + [nodes.UNUSED] * (4 - len(slots)))
+
+
+def structure(builder, root, flags, kind, geometries, instances, primitives, layout, infos, leaf_offsets):
     """The buffer around the nodes; the leaf offsets follow the header, then the nodes at 64 bytes."""
     head = HEADER_BYTES[layout]
     info_bytes = b"".join(struct.pack("<3I", *info) for info in infos)
     offsets_at = head + len(info_bytes)
     offset = align(offsets_at + len(leaf_offsets), 64)
-    data = header(offset, bounds, flags, builder.end, kind, geometries, instances, primitives, offsets_at, layout)
+    boxes = shown(root.bounds, [c.bounds for c in model.opened(root, 4)])
+    data = header(offset, root.bounds, flags, builder.end, kind, geometries, instances, primitives, offsets_at, layout, boxes)
     assert len(data) == head
-    return (data + info_bytes + leaf_offsets).ljust(offset, b"\0") + builder.bytes()
+    data += info_bytes + leaf_offsets
+    # The buffer is larger than what is in it.
+    return data + builder.before(offset - len(data)) + builder.bytes() + (builder.before(192) if builder.old else b"")
 
 
-def blas(geometries, mode="batch", layout="2026", infos=False, leaf_offsets=None):
+def blas(geometries, mode="batch", layout="2026", infos=False, leaf_offsets=None, stale=None):
     """Returns the buffer, the bounds, the flags of the root and whether it holds boxes."""
     items = nodes.primitives_of(geometries)
     root = model.hierarchy([model.Leaf(i.bounds, i) for i in items])
-    builder = Builder(mode)
+    builder = Builder(mode, stale)
     boxes = isinstance(geometries[0], model.Boxes)
     if boxes:
         encode_boxes(builder, root)
@@ -193,7 +228,7 @@ def blas(geometries, mode="batch", layout="2026", infos=False, leaf_offsets=None
         table = b"".join(struct.pack("<I", builder.leaf_offsets[(i.geometry, i.primitive)]) for i in items)
     rows = [(model.count_of(g), int(g.opaque), BOXES if boxes else TRIANGLES) for g in geometries] if infos else []
     flags = flags_of(items)
-    data = structure(builder, root.bounds, flags, BOXES if boxes else TRIANGLES, len(geometries), 0, len(items), layout,
+    data = structure(builder, root, flags, BOXES if boxes else TRIANGLES, len(geometries), 0, len(items), layout,
                      rows, table)
     return data, root.bounds, flags, boxes
 
@@ -205,21 +240,23 @@ class Placed:
         self.bounds = model.placed_bounds(instance.matrix, bounds)
 
 
-def encode_instance(item, parent):
+def encode_instance(item, parent, layout, builder):
     i = item.instance
     offset, = struct.unpack_from("<I", item.blas_data, 0)
+    link = nodes.pointer(item.target + offset, i.flags, item.procedural)
     low, high = item.blas_bounds
     exps = nodes.exponents(low, high)
     slots = [(4 << 24, 0xFFF << 12 | 0xFF << 24, 0xFFFFFF | 5 << 24 | 1 << 28)] + [nodes.UNUSED] * 3
-    node = nodes.instance(model.invert(i.matrix), nodes.pointer(item.target + offset, i.flags, item.procedural), parent,
-                          i.user_data, i.mask, low, exps, slots, 1)
+    node = nodes.instance(model.invert(i.matrix), link, parent, i.user_data, i.mask, low, exps, slots, 1)
+    if layout == "late":  # as the header of the BLAS has it
+        node = node[:76] + item.blas_data[132:184]
     side = struct.pack("<12f4I", *(v for row in i.matrix for v in row), i.custom, item.index, offset, 136)
-    return node + side.ljust(128, b"\0")
+    return node + side + builder.before(128 - len(side))
 
 
-def tlas(items, layout):
+def tlas(items, layout, stale=None):
     root = model.hierarchy([model.Leaf(i.bounds, i) for i in items])
-    builder = Builder("instances")
+    builder = Builder("instances", stale)
     work = [(root, 0, model.NONE)]
     while work:
         node, at, parent = work.pop(0)
@@ -245,10 +282,10 @@ def tlas(items, layout):
         for i, c in enumerate(inner):
             work.append((c, first + 128 * i, nodes.box_id(at)))
         for i, c in enumerate(leaves):
-            builder.blocks[start + 256 * i] = encode_instance(c.item, nodes.box_id(at))
+            builder.blocks[start + 256 * i] = encode_instance(c.item, nodes.box_id(at), layout, builder)
             slots.append(nodes.child(c.bounds, origin, exps, 6, 2, promise(c), c.item.instance.mask))
         builder.blocks[at] = nodes.box(first, start, parent, origin, exps, slots)
-    return structure(builder, root.bounds, 0, INSTANCES, 1, len(items), len(items), layout, [], b"")
+    return structure(builder, root, 0, INSTANCES, 1, len(items), len(items), layout, [], b"")
 
 
 def instance_flags(flags, promise):
@@ -260,16 +297,16 @@ def instance_flags(flags, promise):
     return promise
 
 
-def scene(blases, instances, mode="batch", address=0x7F1200000000, layout="2026", infos=False, spread=0x10000):
+def scene(blases, instances, mode="batch", address=0x7F1200000000, layout="2026", infos=False, spread=0x10000, stale=None):
     """Every structure in a buffer of its own; buffers begin at multiples of 256."""
-    built = [blas(b, mode, layout, infos) for b in blases]
+    built = [blas(b, mode, layout, infos, stale=stale) for b in blases]
     places, at = [], align(address + (1 << 20), 256)
     for data, *_ in built:
         places.append(at)
         at = align(at + len(data), 256) + spread
     items = [Placed(n, i, built[i.blas][1], instance_flags(i.flags, built[i.blas][2]), places[i.blas], built[i.blas][0],
                     built[i.blas][3]) for n, i in enumerate(instances)]
-    top = tlas(items, layout)
+    top = tlas(items, layout, stale)
     offset, = struct.unpack_from("<I", top, 0)
     segments = [model.Segment(address, top, "tlas.bin")]
     segments += [model.Segment(places[n], b[0], "blas%d.bin" % n) for n, b in enumerate(built)]
