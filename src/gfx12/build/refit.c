@@ -42,7 +42,8 @@ struct refit {
     struct facet_bvh_scene_input alone; /* the scene of an image that is one BLAS */
     struct facet_gfx12_walk walk;
     uint32_t root;
-    struct covered *covered; /* of boxes and instances */
+    struct covered *covered; /* of boxes and instances, children first */
+    uint32_t *place;         /* of a node's among them; few nodes of an updatable image have one */
     bool *changed;           /* of primitive nodes: some byte is not what it was */
     struct facet_refit_blas *blas;
     uint32_t blas_count;
@@ -52,6 +53,11 @@ struct refit {
     uint32_t primitive_count, box_count, top_count;
     uint8_t *bytes;
 };
+
+static struct covered *covered_of(const struct refit *r, uint32_t node)
+{
+    return &r->covered[r->place[node]];
+}
 
 /* The walk ends with the root. */
 static uint64_t top_base(const struct refit *r)
@@ -471,7 +477,7 @@ static unsigned cover_children(const struct refit *r,
         if (facet_gfx12_id_kind(links[i].id) == FACET_GFX12_KIND_PRIMITIVE) {
             cover_range(r, &links[i], &below[i]);
         } else {
-            below[i] = r->covered[facet_gfx12_node_at(links[i].offset)];
+            below[i] = *covered_of(r, facet_gfx12_node_at(links[i].offset));
         }
     }
     return count;
@@ -482,7 +488,7 @@ static enum facet_status refit_box(struct refit *r, uint32_t node, struct facet_
     struct facet_gfx12_link links[8];
     struct covered below[8];
     const unsigned count = cover_children(r, node, links, below);
-    struct covered *own = &r->covered[node];
+    struct covered *own = covered_of(r, node);
     uint8_t *bytes = r->bytes + facet_gfx12_node_offset(node);
     struct facet_gfx12_box box;
     uint32_t lo[8][3], hi[8][3];
@@ -524,7 +530,7 @@ static unsigned cover_shown(const struct refit *r,
     unsigned count = 0;
 
     if (r->walk.nodes[instance->root].kind == FACET_GFX12_KIND_BOX) {
-        *whole = r->covered[instance->root];
+        *whole = *covered_of(r, instance->root);
         count = cover_children(r, instance->root, links, below);
     } else {
         (void)facet_gfx12_links(r->view, &r->walk, instance->node, links);
@@ -547,7 +553,7 @@ static enum facet_status refit_instance(struct refit *r, uint32_t node, struct f
     const struct instance *found =
         bsearch(&wanted, r->instances, r->instance_nodes, sizeof *r->instances, compare_nodes);
     const struct facet_bvh_instance *moved = &r->scene->instances[found->index];
-    struct covered *own = &r->covered[node];
+    struct covered *own = covered_of(r, node);
     uint8_t *bytes = r->bytes + facet_gfx12_node_offset(node);
     uint8_t before[FACET_GFX12_NODE_BYTES];
     struct facet_gfx12_bounds shown[8];
@@ -702,21 +708,21 @@ sort_by_depth(struct refit *r, const uint32_t *boxes, uint32_t *out, uint32_t *c
     uint32_t depths = 1, *ends;
 
     for (uint32_t i = r->box_count; i-- > 0;) { /* parents first */
-        struct covered *own = &r->covered[boxes[i]];
+        struct covered *own = covered_of(r, boxes[i]);
 
         own->depth =
-            is_root(r, boxes[i]) ? 0 : r->covered[r->walk.nodes[boxes[i]].parent].depth + 1;
+            is_root(r, boxes[i]) ? 0 : covered_of(r, r->walk.nodes[boxes[i]].parent)->depth + 1;
         depths = own->depth >= depths ? own->depth + 1 : depths;
     }
     ends = calloc((size_t)depths + 1, sizeof *ends);
     for (uint32_t i = 0; ends != NULL && i < r->box_count; i++) {
-        ends[depths - r->covered[boxes[i]].depth]++;
+        ends[depths - covered_of(r, boxes[i])->depth]++;
     }
     for (uint32_t d = 1; ends != NULL && d <= depths; d++) {
         ends[d] += ends[d - 1];
     }
     for (uint32_t i = 0; ends != NULL && i < r->box_count; i++) {
-        out[ends[depths - r->covered[boxes[i]].depth - 1]++] = boxes[i];
+        out[ends[depths - covered_of(r, boxes[i])->depth - 1]++] = boxes[i];
     }
     *count = depths;
     return ends;
@@ -824,6 +830,7 @@ static enum facet_status refit_top(struct refit *r, struct facet_error *err)
 static enum facet_status refit(struct refit *r, facet_pool *pool, struct facet_error *err)
 {
     enum facet_status status = facet_gfx12_walk(r->view, &r->walk, err);
+    uint32_t covered = 0;
 
     if (status != FACET_OK) {
         return status;
@@ -841,10 +848,16 @@ static enum facet_status refit(struct refit *r, facet_pool *pool, struct facet_e
         r->scene = &r->alone;
     }
     r->root = r->walk.order[r->walk.reached - 1];
-    r->covered = facet_large_alloc(((size_t)r->walk.count + 1) * sizeof *r->covered);
+    r->place = calloc((size_t)r->walk.count + 1, sizeof *r->place);
+    for (uint32_t i = 0; r->place != NULL && i < r->walk.reached; i++) {
+        if (r->walk.nodes[r->walk.order[i]].kind != FACET_GFX12_KIND_PRIMITIVE) {
+            r->place[r->walk.order[i]] = covered++;
+        }
+    }
+    r->covered = facet_large_alloc(((size_t)covered + 1) * sizeof *r->covered);
     r->nodes = malloc(((size_t)r->walk.reached + 1) * sizeof *r->nodes);
     r->changed = calloc((size_t)r->walk.count + 1, sizeof *r->changed);
-    if (r->covered == NULL || r->changed == NULL || r->nodes == NULL) {
+    if (r->place == NULL || r->covered == NULL || r->changed == NULL || r->nodes == NULL) {
         return no_memory(err);
     }
     if (r->bytes != r->view->bytes) {
@@ -886,6 +899,7 @@ enum facet_status facet_gfx12_refit(const struct facet_gfx12_view *view,
     free(r.moved);
     free(r.nodes);
     free(r.covered);
+    free(r.place);
     free(r.changed);
     facet_gfx12_walk_free(&r.walk);
     return status;
