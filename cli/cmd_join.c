@@ -3,8 +3,8 @@
 
 #include "report/conform.h"
 #include "report/fuzzing.h"
-#include "report/hits.h"
 #include "report/render.h"
+#include "report/tracing.h"
 #include "share/share.h"
 
 #include <string.h>
@@ -30,6 +30,7 @@ static const struct joint {
     const char *options[5];
 } joints[] = {
     {"conform", join_conform, false, {"output", "junit", "html", "all", NULL}},
+    {"bvh trace", report_tracing_join, true, {"output", "candidates", NULL}},
     {"fuzz", report_fuzz_join, false, {"output", NULL}},
     {"render", report_render_join, true, {"output", "stats", NULL}},
 };

@@ -2,65 +2,18 @@
 #include "cli/bvh/bvh.h"
 #include "command/output.h"
 
-#include "base/bits.h"
-#include "base/progress.h"
+#include "base/hash.h"
 #include "documents/gfx12_vectors.h"
 #include "gfx12/ask/procedural.h"
 #include "gfx12/tracer.h"
 #include "gfx12/unit.h"
-#include "report/hits.h"
-#include "report/lost.h"
+#include "report/tracing.h"
 #include "session/ray_file.h"
+#include "session/share.h"
 #include "json/json.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-enum { PART = 1 << 16 }; /* rays that are traced at once */
-
-struct job {
-    struct facet_gfx12_batch_ray *rays;
-    struct facet_gfx12_hit *hits;
-    size_t count;
-    struct facet_gfx12_stats stats;
-    uint64_t found;
-    struct facet_gfx12_candidates candidates; /* --procedural candidates */
-    struct facet_gfx12_lost lost;
-};
-
-/* In parts, so that progress can be shown. */
-static enum facet_status trace_all(const struct cli_args *args,
-                                   const facet_gfx12_tracer *tracer,
-                                   const struct facet_gfx12_query *query,
-                                   facet_pool *pool,
-                                   struct job *job,
-                                   struct facet_error *err)
-{
-    enum facet_status status = FACET_OK;
-    struct facet_progress progress;
-
-    facet_progress_start(&progress,
-                         &(struct facet_progress_config){.label = "tracing",
-                                                         .unit = "rays",
-                                                         .total = job->count,
-                                                         .fd = STDERR_FILENO,
-                                                         .quiet = args->quiet});
-    for (size_t done = 0, part; done < job->count && status == FACET_OK; done += part) {
-        struct facet_gfx12_stats stats;
-
-        part = job->count - done < PART ? job->count - done : PART;
-        status = facet_gfx12_tracer_batch(
-            tracer, query, job->rays + done, part, job->hits + done, pool, &stats, err);
-        err->where += status != FACET_OK ? done : 0;
-        facet_gfx12_stats_add(&job->stats, &stats);
-        facet_progress_add(&progress, part);
-    }
-    facet_progress_finish(&progress);
-    return status;
-}
 
 /* Whether the nodes stay as they are. Decoded ones are several times as large, and few rays visit
  * less than there is to decode; of a large image they must be more. */
@@ -78,97 +31,158 @@ static uint64_t decoded_room(uint64_t rays, uint64_t bytes)
     return bytes < (64 << 20) ? 0 : rays * both < room ? room - rays * both : 1;
 }
 
+/* What this process traces, and what shared work consists of. */
 static enum facet_status trace(const struct cli_args *args,
-                               const struct session_bvh *file,
-                               struct facet_gfx12_query *query,
+                               struct session_share *share,
                                unsigned threads,
                                uint8_t stack,
-                               struct job *job,
+                               struct report_tracing *t,
                                struct facet_error *err)
 {
+    const struct facet_gfx12_view *view = t->view;
+    struct facet_gfx12_tracer_options options = {.address = view->base,
+                                                 .root = view->root,
+                                                 .stack = stack,
+                                                 .wish_bytes = decoded_room(t->count, view->size),
+                                                 .path = cli_given(args, "plain") ||
+                                                                 few_rays(t->count, view->size)
+                                                             ? FACET_GFX12_PATH_REFERENCE
+                                                             : FACET_GFX12_PATH_AUTO};
     const char *profile = cli_value(args, "profile");
-    struct facet_gfx12_tracer_options options = {
-        .address = file->view.base,
-        .root = file->view.root,
-        .stack = stack,
-        .wish_bytes = decoded_room(job->count, file->view.size),
-        .path = cli_given(args, "plain") || few_rays(job->count, file->view.size)
-                    ? FACET_GFX12_PATH_REFERENCE
-                    : FACET_GFX12_PATH_AUTO};
+    struct facet_share *work = session_share_work(share);
+    struct facet_progress progress;
     facet_gfx12_tracer *tracer = NULL;
     facet_pool *pool = NULL;
-    struct facet_gfx12_unit unit;
     enum facet_status status;
 
-    facet_gfx12_unit_view(&unit, &file->view);
+    facet_gfx12_unit_view(&t->unit, view);
     if (profile != NULL) {
-        (void)facet_doc_gfx12_profile_from(profile, &unit.profile); /* the parser has checked it */
+        (void)facet_doc_gfx12_profile_from(profile, &t->unit.profile); /* the parser has checked */
     }
-    query->address = file->view.base;
-    query->root = file->view.root;
     status = facet_pool_create(threads, &pool, err);
     if (status == FACET_OK) {
-        status = facet_gfx12_tracer_create(&unit, &options, &tracer, err);
+        status = facet_gfx12_tracer_create(&t->unit, &options, &tracer, err);
     }
-    if (status == FACET_OK && query->callbacks.procedural == facet_gfx12_procedural_note) {
-        status = facet_gfx12_list_candidates(
-            tracer, query, job->rays, job->count, job->hits, &job->stats, &job->candidates, err);
-    } else if (status == FACET_OK) {
-        status = trace_all(args, tracer, query, pool, job, err);
-    }
-    if (status == FACET_OK && !facet_gfx12_tracer_sound(tracer)) {
-        if (query->callbacks.procedural == facet_gfx12_procedural_note) {
-            query->callbacks.procedural = NULL; /* they are noted already */
-        }
-        status = facet_gfx12_lost_rays(&unit, query, job->rays, job->count, pool, &job->lost, err);
+    if (status == FACET_OK) {
+        t->tracer = tracer;
+        facet_progress_start(&progress,
+                             &(struct facet_progress_config){
+                                 .label = "tracing",
+                                 .unit = "rays",
+                                 .total = facet_share_items(work, t->count, REPORT_TRACING_GRAIN),
+                                 .fd = STDERR_FILENO,
+                                 .quiet = session_share_quiet(share, args)});
+        status = report_tracing_run(t, work, pool, &progress, err);
+        facet_progress_finish(&progress);
     }
     facet_gfx12_tracer_destroy(tracer);
     facet_pool_destroy(pool);
     return status;
 }
 
-/* Hits, candidates and figures cannot share standard output. */
-static bool one_stream(const struct cli_args *args, const char *candidates, const char *output)
+/* Bytes of the image and where they lie. */
+static uint64_t hash_image(const struct facet_gfx12_view *view)
 {
-    if (candidates == NULL || strcmp(candidates, "-") != 0 ||
-        (strcmp(output, "-") != 0 && !args->json && !cli_given(args, "stats"))) {
-        return false;
+    uint64_t hash = facet_hash_bytes(view->bytes, (size_t)view->size, view->base);
+
+    for (uint32_t i = 0; i < view->segment_count; i++) {
+        hash = facet_hash_step(hash, view->segments[i].address);
+        hash = facet_hash_step(hash, view->segments[i].offset);
+        hash = facet_hash_step(hash, view->segments[i].size);
     }
-    (void)cli_bad(args, "--candidates - and other output both write to standard output");
-    return true;
+    return facet_hash_step(hash, view->root);
+}
+
+static void
+describe(const struct cli_args *args, struct session_share *share, const struct report_tracing *t)
+{
+    static const char *const aside[] = {"rays", "candidates", "segment", NULL};
+    const uint64_t rays = facet_hash_bytes(t->rays, (size_t)t->count * sizeof *t->rays, 0);
+
+    session_share_describe(share,
+                           args,
+                           aside,
+                           json_pack("{s:o, s:o}",
+                                     "image",
+                                     facet_json_hex(hash_image(t->view)),
+                                     "rays",
+                                     facet_json_hex(rays)),
+                           report_tracing_frame(t));
+}
+
+/* What is wrong with the image by itself, as after a wrong --base or --root; NULL: nothing. */
+static const char *trouble_of(const struct cli_args *args,
+                              const struct facet_gfx12_view *view,
+                              char text[REPORT_TROUBLE])
+{
+    return (cli_given(args, "base") || cli_given(args, "root")) &&
+                   (report_wrong_base_text(args, view, text) ||
+                    report_trouble_text(view, true, text))
+               ? text
+               : NULL;
+}
+
+/* The rays are read: traces them, or a part, and finishes the work where all of it is done. */
+static int trace_file(const struct cli_args *args,
+                      struct session_share *share,
+                      unsigned threads,
+                      uint8_t stack,
+                      struct report_tracing *t)
+{
+    struct facet_gfx12_batch_ray *rays = NULL;
+    struct facet_error err = {0};
+    char trouble[REPORT_TROUBLE];
+    size_t count = 0;
+    enum facet_status status = session_rays_read(cli_value(args, "rays"), &rays, &count, &err);
+    int code;
+
+    t->rays = rays;
+    t->count = count;
+    if (status == FACET_OK) {
+        t->trouble = trouble_of(args, t->view, trouble);
+        if (share->wanted) {
+            describe(args, share, t);
+        }
+        status = trace(args, share, threads, stack, t, &err);
+    }
+    if (status != FACET_OK) {
+        code = cli_bad_error(args, &err);
+    } else if (!session_share_ends(share, args, &code)) {
+        code = report_tracing_finish(args, t);
+    }
+    facet_share_close(&share->share);
+    report_tracing_free(t);
+    free(rays);
+    return code;
 }
 
 static int trace_rays(const struct cli_args *args)
 {
+    static const char *const of_result[] = {"candidates", NULL};
     const char *rays = cli_value(args, "rays"), *output = cli_value(args, "output");
     const char *procedural = cli_value(args, "procedural");
     const char *candidates = cli_value(args, "candidates");
     const float zero[3] = {0, 0, 0};
-    struct facet_gfx12_query query;
-    struct job job = {0};
-    struct facet_error err = {0};
+    struct report_tracing t = {.stack = cli_value(args, "stack"),
+                               .figures = cli_given(args, "stats"),
+                               .candidates = procedural != NULL && procedural[0] == 'c'};
+    struct session_share share;
     struct session_bvh file;
     uint64_t threads = 0, flags = 0, mask = 0xFF, steps = 0, stack = 0;
-    enum facet_status status;
     int code;
 
     if (rays == NULL || output == NULL) {
         return cli_bad(args, "expected --rays FILE and -o FILE");
     }
-    if (cli_given(args, "candidates") != (procedural != NULL && procedural[0] == 'c')) {
-        return cli_bad(args, "--procedural candidates and --candidates FILE belong together");
-    }
-    if (strcmp(output, "-") == 0 && (args->json || cli_given(args, "stats"))) {
-        return cli_bad(args, "figures and -o - both write to standard output");
-    }
-    if (!cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
+    if (!session_share_read(args, &share) || !session_share_fits(&share, args, of_result) ||
+        (share.share.parts == 0 && !report_tracing_files(args, t.figures, t.candidates)) ||
+        !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
         !cli_number(args, "max-steps", 1, UINT64_MAX, &steps) ||
         !cli_number(args, "stack", 8, 31, &stack) ||
-        cli_would_replace(args, output, rays, "the file of rays") || !cli_can_write(args, output) ||
+        cli_would_replace(args, output, rays, "the file of rays") ||
         cli_would_replace(args, candidates, rays, "the file of rays") ||
-        cli_would_replace(args, candidates, output, "the file of hits") ||
-        one_stream(args, candidates, output) || !cli_can_write(args, candidates) ||
+        cli_would_replace(args, candidates, share.share.journal, "the file of --resume") ||
         !session_bvh_read_or_make(args, session_bvh_operand(args), bvh_make_image, &file)) {
         return CLI_BAD;
     }
@@ -178,54 +192,22 @@ static int trace_rays(const struct cli_args *args)
         session_bvh_free(&file);
         return CLI_BAD;
     }
-    facet_gfx12_query_init(&query, zero, zero);
-    query.api_flags = (uint32_t)flags;
-    query.instance_mask = (uint32_t)mask;
-    query.max_steps = steps;
+    t.view = &file.view;
+    facet_gfx12_query_init(&t.query, zero, zero);
+    t.query.api_flags = (uint32_t)flags;
+    t.query.instance_mask = (uint32_t)mask;
+    t.query.max_steps = steps;
+    t.query.address = file.view.base;
+    t.query.root = file.view.root;
     if (cli_given(args, "any-hit")) {
-        query.api_flags |= FACET_GFX12_API_TERMINATE_ON_FIRST_HIT;
+        t.query.api_flags |= FACET_GFX12_API_TERMINATE_ON_FIRST_HIT;
     }
     if (procedural != NULL) {
-        query.callbacks.procedural =
-            candidates != NULL ? facet_gfx12_procedural_note : facet_gfx12_procedural_box;
+        t.query.callbacks.procedural =
+            t.candidates ? facet_gfx12_procedural_note : facet_gfx12_procedural_box;
     }
-    status = session_rays_read(rays, &job.rays, &job.count, &err);
-    if (status == FACET_OK) {
-        job.hits = malloc((job.count + 1) * sizeof *job.hits);
-        if (job.hits == NULL) {
-            status = facet_fail(&err, FACET_ERR_MEMORY, 0, "no memory for %zu hits", job.count);
-        }
-    }
-    if (status == FACET_OK) {
-        status = trace(args, &file, &query, (unsigned)threads, (uint8_t)stack, &job, &err);
-    }
-    if (status == FACET_OK) {
-        for (size_t i = 0; i < job.count; i++) {
-            job.found += job.hits[i].found;
-        }
-        status = report_hits_write(output, job.hits, job.count, candidates, &job.candidates, &err);
-    }
-    code = status == FACET_OK ? report_trace(args, job.count, job.found, &job.stats, &job.lost)
-                              : cli_bad_error(args, &err);
-    if (code == CLI_OK &&
-        (report_lost(args, &file.view, &job.lost) || report_wrong_base(args, &file.view) ||
-         ((cli_given(args, "base") || cli_given(args, "root")) &&
-          report_trouble(args, &file.view, true)))) {
-        code = CLI_NO;
-    }
+    code = trace_file(args, &share, (unsigned)threads, (uint8_t)stack, &t);
     session_bvh_free(&file);
-    if (code != CLI_BAD && job.stats.lost_walks != 0) {
-        (void)cli_bad(args,
-                      "%" PRIu32
-                      " walk%s back from a node that names no box as its parent: hits may "
-                      "be missing",
-                      job.stats.lost_walks,
-                      cli_s(job.stats.lost_walks));
-        code = CLI_NO;
-    }
-    free(job.rays);
-    free(job.hits);
-    free(job.candidates.items);
     return code;
 }
 
@@ -255,6 +237,7 @@ static const struct cli_option trace_options[] = {
     {"max-steps", 0, "N", "nodes that one ray may visit (default 2^24)"},
     {"threads", 0, "N", "host threads (default 0: all processors)"},
     SESSION_BVH_OPTIONS,
+    SESSION_SHARE_OPTIONS("-o"),
     {NULL, 0, NULL, NULL},
 };
 
@@ -262,7 +245,8 @@ const struct cli_command cli_cmd_bvh_trace = {
     .name = "bvh trace",
     .summary = "trace a file of rays through a GFX12 BVH image",
     .usage = "facet bvh trace IMAGE --rays FILE -o FILE [--any-hit] [--stats] [--flags N] "
-             "[--mask N]",
+             "[--mask N]\n"
+             "facet bvh trace IMAGE --rays FILE -o FILE --part K/N",
     .details =
         "Runs the traversal loop of section 11.1 around image_bvh8_intersect_ray for every ray and "
         "writes one hit per ray, in order. The hits are the same bits on any number of threads and "

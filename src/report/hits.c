@@ -2,9 +2,7 @@
 #include "report/hits.h"
 
 #include "base/bits.h"
-#include "base/file.h"
 #include "base/float.h"
-#include "base/strbuf.h"
 #include "report/lost.h"
 #include "json/json.h"
 
@@ -13,8 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Records: eight little-endian dwords. */
-enum { RECORD = 32, HIT_FOUND = 1, HIT_BACKFACE = 2, HIT_PROCEDURAL = 4 };
+enum { HIT_FOUND = 1, HIT_BACKFACE = 2, HIT_PROCEDURAL = 4 };
 
 /* JSON has no number for what a ray that stands still or starts at infinity gives. */
 static void put_t(struct facet_strbuf *out, const char *key, float t)
@@ -31,8 +28,9 @@ static void put_t(struct facet_strbuf *out, const char *key, float t)
     }
 }
 
-static void put_candidates(const struct facet_gfx12_candidates *candidates,
-                           struct facet_strbuf *out)
+void report_candidates(const struct facet_gfx12_candidates *candidates,
+                       uint64_t first,
+                       struct facet_strbuf *out)
 {
     for (size_t i = 0; i < candidates->count; i++) {
         const struct facet_gfx12_candidate *c = &candidates->items[i];
@@ -40,7 +38,7 @@ static void put_candidates(const struct facet_gfx12_candidates *candidates,
         facet_strbuf_printf(out,
                             "{\"ray\": %" PRIu64 ", \"primitive\": %" PRIu32
                             ", \"geometry\": %" PRIu32,
-                            c->ray,
+                            first + c->ray,
                             c->what.primitive_index,
                             c->what.geometry_index);
         if (c->what.instance != FACET_GFX12_INVALID) {
@@ -58,7 +56,7 @@ static void put_candidates(const struct facet_gfx12_candidates *candidates,
     }
 }
 
-static void write_hit(const struct facet_gfx12_hit *hit, uint8_t *record)
+void report_hit(const struct facet_gfx12_hit *hit, uint8_t record[REPORT_HIT])
 {
     uint32_t none = FACET_GFX12_INVALID;
     uint32_t inside = hit->found && hit->instance != FACET_GFX12_INVALID;
@@ -75,38 +73,14 @@ static void write_hit(const struct facet_gfx12_hit *hit, uint8_t *record)
     facet_store_le32(record + 28, hit->found ? flags : 0);
 }
 
-enum facet_status report_hits_write(const char *path,
-                                    const struct facet_gfx12_hit *hits,
-                                    size_t count,
-                                    const char *list_path,
-                                    const struct facet_gfx12_candidates *candidates,
-                                    struct facet_error *err)
+bool report_hit_found(const uint8_t record[REPORT_HIT])
 {
-    uint8_t *bytes = malloc((count + 1) * RECORD);
-    struct facet_strbuf list = {0};
-    enum facet_status status;
-
-    if (bytes == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu hits", count);
-    }
-    for (size_t i = 0; i < count; i++) {
-        write_hit(&hits[i], bytes + i * RECORD);
-    }
-    put_candidates(candidates, &list);
-    if (list.failed) {
-        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the list of candidates");
-    } else {
-        const struct facet_file_part parts[] = {{path, bytes, count * RECORD},
-                                                {list_path, facet_strbuf_text(&list), list.length}};
-
-        status = facet_file_write_all(parts, list_path != NULL ? 2 : 1, err);
-    }
-    facet_strbuf_free(&list);
-    free(bytes);
-    return status;
+    return (facet_load_le32(record + 28) & HIT_FOUND) != 0;
 }
 
 int report_trace(const struct cli_args *args,
+                 const char *stack,
+                 bool text,
                  size_t rays,
                  uint64_t hits,
                  const struct facet_gfx12_stats *s,
@@ -138,7 +112,7 @@ int report_trace(const struct cli_args *args,
         report_lost_json(object, lost);
         return cli_print_json(args, object);
     }
-    if (cli_given(args, "stats")) {
+    if (text) {
         printf("rays             %zu, %" PRIu64 " hit%s\n", rays, hits, cli_s(hits));
         printf("instructions     %" PRIu64 " (%" PRIu64 " box, %" PRIu64 " primitive, %" PRIu64
                " instance nodes)\n",
@@ -146,9 +120,9 @@ int report_trace(const struct cli_args *args,
                s->boxes,
                s->primitives,
                s->instances);
-        if (cli_given(args, "stack")) {
+        if (stack != NULL) {
             printf("stack            %s entries, %" PRIu64 " walk%s back\n",
-                   cli_value(args, "stack"),
+                   stack,
                    s->walk_backs,
                    cli_s(s->walk_backs));
         } else {

@@ -3,21 +3,26 @@
 #define FACET_REPORT_HITS_H
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "command/command.h"
 #include "gfx12/ask/procedural.h"
 
-/* One record per hit into `path` and, unless list_path is NULL, a line of JSON per candidate into
- * that file: both files or none. */
-enum facet_status report_hits_write(const char *path,
-                                    const struct facet_gfx12_hit *hits,
-                                    size_t count,
-                                    const char *list_path,
-                                    const struct facet_gfx12_candidates *candidates,
-                                    struct facet_error *err);
+/* A hit as eight little-endian dwords. */
+enum { REPORT_HIT = 32 };
+void report_hit(const struct facet_gfx12_hit *hit, uint8_t record[REPORT_HIT]);
+bool report_hit_found(const uint8_t record[REPORT_HIT]);
 
-/* What `facet bvh trace` prints: JSON, or with --stats text. */
+/* A line of JSON per candidate; their rays are counted from `first`. */
+void report_candidates(const struct facet_gfx12_candidates *candidates,
+                       uint64_t first,
+                       struct facet_strbuf *out);
+
+/* What `facet bvh trace` prints: JSON, or with `text` lines. `stack`: the argument of --stack, or
+ * NULL. */
 struct facet_gfx12_lost;
 int report_trace(const struct cli_args *args,
+                 const char *stack,
+                 bool text,
                  size_t rays,
                  uint64_t hits,
                  const struct facet_gfx12_stats *stats,

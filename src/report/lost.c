@@ -8,13 +8,26 @@
 #include "json/json.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
-bool report_lost(const struct cli_args *args,
-                 const struct facet_gfx12_view *view,
-                 const struct facet_gfx12_lost *lost)
+void report_lost_places(const struct facet_gfx12_view *view,
+                        const struct facet_gfx12_lost *lost,
+                        struct report_places *places)
 {
     for (unsigned i = 0; i < FACET_GFX12_LOSSES; i++) {
-        char place[FACET_GFX12_PLACE];
+        memset(places->text[i], 0, sizeof places->text[i]);
+        if (lost->loss[i].count != 0) {
+            (void)facet_gfx12_view_place(view, lost->loss[i].address, places->text[i]);
+        }
+    }
+}
+
+bool report_lost_at(const struct cli_args *args,
+                    const struct report_places *places,
+                    const struct facet_gfx12_lost *lost)
+{
+    for (unsigned i = 0; i < FACET_GFX12_LOSSES; i++) {
         /* What HIPRT leaves to the program's own functions (R-G12-116). */
         const bool custom = i == FACET_GFX12_LOST_TYPE && (lost->loss[i].node & 15) == 7;
 
@@ -30,10 +43,20 @@ bool report_lost(const struct cli_args *args,
                           lost->loss[i].ray,
                           lost->loss[i].node,
                           lost->loss[i].base,
-                          facet_gfx12_view_place(view, lost->loss[i].address, place));
+                          places->text[i]);
         }
     }
     return facet_gfx12_lost_total(lost) != 0;
+}
+
+bool report_lost(const struct cli_args *args,
+                 const struct facet_gfx12_view *view,
+                 const struct facet_gfx12_lost *lost)
+{
+    struct report_places places;
+
+    report_lost_places(view, lost, &places);
+    return report_lost_at(args, &places, lost);
 }
 
 /* Whether an instance leads to a node of the image that is not the root of a BLAS: to no box, or to
@@ -59,7 +82,9 @@ static bool misses_root(const struct facet_gfx12_view *view,
            (parent != FACET_GFX12_INVALID && parent != 0);
 }
 
-bool report_wrong_base(const struct cli_args *args, const struct facet_gfx12_view *view)
+bool report_wrong_base_text(const struct cli_args *args,
+                            const struct facet_gfx12_view *view,
+                            char out[REPORT_TROUBLE])
 {
     struct facet_gfx12_walk walk;
     uint64_t first = 0, count = 0, instances = 0;
@@ -81,19 +106,33 @@ bool report_wrong_base(const struct cli_args *args, const struct facet_gfx12_vie
     }
     facet_gfx12_walk_free(&walk);
     if (count != 0) {
-        (void)cli_bad(args,
-                      "%" PRIu64 " of %" PRIu64 " instances lead%s to a node that is no root, the "
-                      "first to 0x%" PRIx64 "; is --%s right?",
-                      count,
-                      instances,
-                      count == 1 ? "s" : "",
-                      first,
-                      cli_given(args, "base") ? "base" : "root");
+        (void)snprintf(out,
+                       REPORT_TROUBLE,
+                       "%" PRIu64 " of %" PRIu64 " instances lead%s to a node that is no root, the "
+                       "first to 0x%" PRIx64 "; is --%s right?",
+                       count,
+                       instances,
+                       count == 1 ? "s" : "",
+                       first,
+                       cli_given(args, "base") ? "base" : "root");
     }
     return count != 0;
 }
 
-bool report_trouble(const struct cli_args *args, const struct facet_gfx12_view *view, bool twisted)
+bool report_wrong_base(const struct cli_args *args, const struct facet_gfx12_view *view)
+{
+    char text[REPORT_TROUBLE];
+    const bool wrong = report_wrong_base_text(args, view, text);
+
+    if (wrong) {
+        (void)cli_bad(args, "%s", text);
+    }
+    return wrong;
+}
+
+bool report_trouble_text(const struct facet_gfx12_view *view,
+                         bool twisted,
+                         char out[REPORT_TROUBLE])
 {
     const unsigned across = 1u << FACET_GFX12_TROUBLE_MISALIGNED |
                             1u << FACET_GFX12_TROUBLE_OVERLAP | 1u << FACET_GFX12_TROUBLE_KIND |
@@ -115,14 +154,27 @@ bool report_trouble(const struct cli_args *args, const struct facet_gfx12_view *
     }
     facet_gfx12_walk_free(&walk);
     if (count != 0) {
-        (void)cli_bad(args,
-                      "%" PRIu64 " link%s to nothing or across other nodes, the first to 0x%" PRIx64
-                      "; facet bvh check says more",
-                      count,
-                      count == 1 ? " leads" : "s lead",
-                      first);
+        (void)snprintf(out,
+                       REPORT_TROUBLE,
+                       "%" PRIu64
+                       " link%s to nothing or across other nodes, the first to 0x%" PRIx64
+                       "; facet bvh check says more",
+                       count,
+                       count == 1 ? " leads" : "s lead",
+                       first);
     }
     return count != 0;
+}
+
+bool report_trouble(const struct cli_args *args, const struct facet_gfx12_view *view, bool twisted)
+{
+    char text[REPORT_TROUBLE];
+    const bool trouble = report_trouble_text(view, twisted, text);
+
+    if (trouble) {
+        (void)cli_bad(args, "%s", text);
+    }
+    return trouble;
 }
 
 void report_lost_json(json_t *object, const struct facet_gfx12_lost *lost)

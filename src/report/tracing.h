@@ -1,0 +1,50 @@
+/* The work of `facet bvh trace` in units of rays (share/share.h), and what it leaves. */
+#ifndef FACET_REPORT_TRACING_H
+#define FACET_REPORT_TRACING_H
+
+#include "command/command.h"
+#include "gfx12/tracer.h"
+#include "report/lost.h"
+#include "share/share.h"
+
+#include <jansson.h>
+
+enum { REPORT_TRACING_GRAIN = 1 << 16 }; /* rays that are traced at once */
+
+struct report_tracing_unit;
+
+struct report_tracing {
+    uint64_t count; /* of rays */
+    const char *stack;
+    bool figures;        /* --stats */
+    bool candidates;     /* are listed */
+    const char *trouble; /* with the image by itself, when its base or root was given; or NULL */
+    /* What computing needs. */
+    const struct facet_gfx12_batch_ray *rays;
+    const struct facet_gfx12_view *view;
+    struct facet_gfx12_unit unit;
+    struct facet_gfx12_query query;
+    const facet_gfx12_tracer *tracer;
+    /* Inside: */
+    uint8_t *records; /* of all hits */
+    struct report_tracing_unit *units;
+};
+
+/* Traces what is this process's to trace. Free in any case. */
+enum facet_status report_tracing_run(struct report_tracing *t,
+                                     struct facet_share *share,
+                                     facet_pool *pool,
+                                     struct facet_progress *progress,
+                                     struct facet_error *err);
+/* The files of -o and --candidates, both or none, and what is told; the exit code. */
+int report_tracing_finish(const struct cli_args *args, const struct report_tracing *t);
+void report_tracing_free(struct report_tracing *t);
+/* Whether hits, candidates and figures have places of their own; the complaint is printed when they
+ * have not. */
+bool report_tracing_files(const struct cli_args *args, bool figures, bool candidates);
+
+/* What joining needs besides the units; and the result of all parts, an exit code. */
+json_t *report_tracing_frame(const struct report_tracing *t);
+int report_tracing_join(const struct cli_args *args, const struct facet_share_set *set);
+
+#endif
