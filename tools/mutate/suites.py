@@ -13,7 +13,7 @@ import time
 from tree import RECORD_BYTES
 
 LIBC = ctypes.CDLL(None)
-MEMORY = 40 << 30  # of addresses: a changed loop may ask for all there is
+MEMORY = 64 << 30  # of addresses: a changed loop may ask for all there is; a suite makes memories of 16 GiB
 
 
 class Suite:
