@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NESTING = 8 };
 #define MAX_POINTS (UINT64_C(1) << 26)
 #define MAX_VISITS (UINT64_C(1) << 24) /* of instances */
 
@@ -116,7 +115,7 @@ struct obj {
     const struct report_parts *what;
     struct facet_strbuf text;
     uint64_t points, visits;
-    bool too_much;
+    bool too_much, too_deep;
 };
 
 static void put_points(struct obj *o, double m[3][4], const float (*points)[3], unsigned count)
@@ -208,8 +207,8 @@ put_level(struct obj *o, uint32_t level, double m[3][4], const char *place, unsi
     report_instances_of(o->g, level, &first, &count);
     o->visits += count; /* levels that have nothing to write must end too */
     o->too_much = o->too_much || o->visits > MAX_VISITS;
-    o->too_much = o->too_much || (nesting > MAX_NESTING && count != 0);
-    for (uint64_t i = 0; i < count && !o->too_much; i++) {
+    o->too_deep = o->too_deep || (nesting >= REPORT_MAX_NESTING && count != 0);
+    for (uint64_t i = 0; i < count && !o->too_much && !o->too_deep; i++) {
         const struct facet_gfx12_gathered_instance *in = &o->g->instances[first + i];
         double own[3][4], whole[3][4];
         float corner[8][3];
@@ -232,6 +231,17 @@ put_level(struct obj *o, uint32_t level, double m[3][4], const char *place, unsi
     }
 }
 
+enum facet_status report_nested_too_deep(struct facet_error *err)
+{
+    return facet_fail(
+        err,
+        FACET_ERR_LIMIT,
+        0,
+        "instances are nested more than %d deep: a .json file has each level as it is "
+        "stored",
+        REPORT_MAX_NESTING);
+}
+
 enum facet_status report_export_obj(const struct facet_gfx12_gathered *gathered,
                                     const struct report_parts *what,
                                     struct facet_bytes *out,
@@ -241,6 +251,10 @@ enum facet_status report_export_obj(const struct facet_gfx12_gathered *gathered,
 
     facet_strbuf_printf(&o.text, "# facet bvh export\n");
     put_level(&o, gathered->root_level, NULL, "top", 0);
+    if (o.too_deep) {
+        facet_strbuf_free(&o.text);
+        return report_nested_too_deep(err);
+    }
     if (o.too_much) {
         facet_strbuf_free(&o.text);
         return facet_fail(err,

@@ -29,6 +29,10 @@ enum facet_status report_export_json(const struct facet_gfx12_gathered *gathered
                                      struct facet_bytes *out,
                                      struct facet_error *err);
 
+/* Instances in instances that .glb and .obj files follow. */
+enum { REPORT_MAX_NESTING = 8 };
+enum facet_status report_nested_too_deep(struct facet_error *err);
+
 /* The twelve edges of a box, as pairs of its corners (gather.h). */
 extern const uint8_t report_box_edges[12][2];
 

@@ -12,14 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_NODES = 1 << 22,
-    MAX_NESTING = 8,
-    FLOATS = 5126,
-    UINTS = 5125,
-    LINES = 1,
-    TRIANGLES = 4
-};
+enum { MAX_NODES = 1 << 22, FLOATS = 5126, UINTS = 5125, LINES = 1, TRIANGLES = 4 };
 #define MAX_BYTES UINT32_C(0xFFFFF000) /* lengths in the file have 32 bits */
 
 struct writer {
@@ -29,7 +22,7 @@ struct writer {
     size_t size, room;
     json_t *views, *accessors, *materials, *meshes, *nodes;
     int *mesh_of; /* per level; -1: none */
-    bool failed, too_much;
+    bool failed, too_much, too_deep;
 };
 
 /* ---- numbers in the binary part ---- */
@@ -335,11 +328,10 @@ static int make_node(struct writer *w,
     uint64_t first, count;
     double m[3][4];
 
-    if (json_array_size(w->nodes) >= MAX_NODES || nesting > MAX_NESTING) {
-        w->too_much = true;
-    }
     report_instances_of(w->g, level, &first, &count);
-    for (uint64_t i = 0; i < count && !w->too_much && !w->failed; i++) {
+    w->too_much = w->too_much || json_array_size(w->nodes) >= MAX_NODES;
+    w->too_deep = w->too_deep || (nesting >= REPORT_MAX_NESTING && count != 0);
+    for (uint64_t i = 0; i < count && !w->too_much && !w->too_deep && !w->failed; i++) {
         const struct facet_gfx12_gathered_instance *in = &w->g->instances[first + i];
 
         if (in->below != FACET_GFX12_NO_NODE && in->below != level) {
@@ -457,7 +449,9 @@ enum facet_status report_export_glb(const struct facet_gfx12_gathered *gathered,
     if (!w.failed && !w.too_much) {
         root = make_node(&w, gathered->root_level, NULL, 0);
     }
-    if (w.too_much) {
+    if (w.too_deep) {
+        status = report_nested_too_deep(err);
+    } else if (w.too_much) {
         status = facet_fail(
             err, FACET_ERR_LIMIT, 0, "more than a .glb file of 4 GiB can hold: choose a --depth");
     } else if (w.failed) {

@@ -186,6 +186,41 @@ def oriented_boxes_and_procedural_ones():
 
 
 @case()
+def instances_in_instances():
+    """A chain of levels, each with one instance of the next, that double the size of what they show."""
+    with open(build(CUBE, "cube.gfx12", "--quality", "contract"), "rb") as file:
+        cube = file.read()
+    check_eq(struct.unpack_from("<Q", cube, 0x80 + 48)[0] & (1 << 45) - 1, 0x100 // 8, "the BLAS of the instance")
+    for levels in (1, 2, 8, 9, 12):
+        image = b""
+        for i in range(levels):
+            block = bytearray(cube[:0x100])
+            for k in (0, 5, 10):  # world_to_object
+                struct.pack_into("<f", block, 0x80 + 4 * k, 0.5)
+            pointer = struct.unpack_from("<Q", block, 0x80 + 48)[0] >> 45 << 45 | (i + 1) * 0x100 // 8
+            struct.pack_into("<Q", block, 0x80 + 48, pointer)
+            image += block
+        with open(path("nested.gfx12"), "wb") as file:
+            file.write(image + cube[0x100:])
+        result = facet("export", path("nested.gfx12"), "-o", path("nested.json"))
+        check_eq(result.returncode, 0, result.stderr)
+        with open(path("nested.json"), encoding="utf-8") as file:
+            stored = json.load(file)
+        check_eq((len(stored["levels"]), len(stored["instances"]), len(stored["triangles"])), (levels + 1, levels, 12))
+        for form in ("obj", "glb"):
+            name = path(f"nested{levels}.{form}")
+            result = facet("export", path("nested.gfx12"), "-o", name)
+            if levels > 8:
+                check_eq((result.returncode, os.path.exists(name)), (2, False), f"{levels} levels as {form}")
+                check("nested more than 8 deep" in result.stderr, result.stderr)
+                continue
+            check_eq(result.returncode, 0, result.stderr)
+            shown = subprocess.run([FACET, "scene", "info", name], capture_output=True, text=True, timeout=600).stdout
+            check(f"bounds 0 0 0 to {2 ** levels} {2 ** levels} {2 ** levels}" in shown, f"{levels} as {form}: {shown}")
+            check("12 triangles" in shown, f"{levels} as {form}: {shown}")
+
+
+@case()
 def bad_requests():
     image = build(CUBE, "cube.gfx12")
     for words, message in (((), "expected -o FILE"), (("-o", path("x.png")), ".glb, .obj or .json"),

@@ -732,6 +732,22 @@ def imports_need_few_descriptors():
 
 
 @case()
+def accessors_that_ask_for_far_more_than_the_file_holds():
+    """Zeros cost a file nothing: one accessor of them is held down, and so are all of them together."""
+    def zeros(count, targets):
+        g = Gltf()
+        g.json["accessors"].append({"componentType": 5126, "count": count, "type": "VEC3"})
+        g.mesh({"POSITION": 0}, indices=g.accessor([0, 1, 2], "SCALAR", 5123), targets=[{"POSITION": 0}] * targets)
+        g.json["meshes"][0]["weights"] = [1] * targets
+        return put("zeros.glb", g.glb())
+
+    check_refused(zeros((1 << 22) + 1, 0), "has no bufferView and 4194305 elements: expected at most 4194304")
+    # Of 2^31 elements each of these counts 32 times: 63 reads are 2^30 + 2^29 + ... + 2^25, one more is too many.
+    check_eq(facet("scene", "info", zeros(1 << 20, 62)).returncode, 0, "62 targets and the mesh")
+    check_refused(zeros(1 << 20, 63), "accessors[0]: more than 2147483648 elements of accessors are read")
+
+
+@case()
 def pictures_are_decoded_in_a_process_of_their_own():
     """Where no process can be confined nothing is decoded, whichever command wants a picture."""
     crate = os.path.join(SOURCE, "assets/crate.png")
