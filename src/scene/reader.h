@@ -13,7 +13,8 @@ struct facet_reader {
     size_t size;
     const struct facet_scene_pose *pose; /* glTF; NULL: the rest pose */
     bool shape_only;                     /* no pictures are wanted */
-    bool keep_flat; /* glTF: instances that a matrix flattens are wanted all the same */
+    bool keep_flat; /* glTF: the same meshes and instances at every moment of every animation, also
+                     * instances that a matrix flattens */
     /* A file beside the scene, by its relative name. NULL: there are none. Free data with free().
      */
     enum facet_status (*fetch)(void *context,

@@ -508,6 +508,28 @@ def instances_that_vanish_and_come_back():
     check_eq(facet("bvh", "update", image, "--scene", path("alone.glb"), "--time", 2, "-o", moved).returncode, 0)
 
 
+@case()
+def meshes_are_the_same_at_every_moment():
+    """A mesh of two nodes, one of which is morphed: in the rest pose, by one animation and by another."""
+    g = triangle_scene()
+    g.json["nodes"] = [{"mesh": 0}, {"mesh": 0, "translation": [3, 0, 0]}, {"mesh": 0, "translation": [0, 3, 0]}]
+    g.json["scenes"] = [{"nodes": [0, 1, 2]}]
+    g.json["meshes"][0]["primitives"][0]["targets"] = [{"POSITION": g.accessor([0, 0, 1, 0, 0, 2, 0, 0, 3], "VEC3")}]
+    add_channel(g, 0, "translation", "VEC3", flat(MOVES))
+    add_channel(g, 1, "weights", "SCALAR", [0, 1, 2], animation=1)
+    file, image, moved = write("shared.glb", g), path("shared.gfx12"), path("moved.gfx12")
+    poses = [(), ("--time", 1), ("--time", 1, "--animation", 1)]
+    for first in poses:
+        check_eq(facet("bvh", "build", file, "-o", image, "--allow-update", "-q", *first).returncode, 0, first)
+        for second in poses:
+            run = facet("bvh", "update", image, "--scene", file, "-o", moved, *second)
+            check_eq(run.returncode, 0, f"{first} to {second}: {run.stderr}")
+            check_eq(facet("bvh", "check", moved, "--scene", file, *second).returncode, 0, f"{first} to {second}")
+            found, places = read_image(moved)
+            heights = {p["user_data"]: max(c[2] for c in found[p["blas"]][0]["corners"]) for p in places}
+            check_eq(heights, {0: 0, 1: 3 if len(second) == 4 else 0, 2: 0}, f"{first} to {second}")
+
+
 def json_instances(image):
     name = path("instances.json")
     check_eq(facet("bvh", "export", image, "-o", name, "--what", "instances").returncode, 0)

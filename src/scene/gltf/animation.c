@@ -318,6 +318,23 @@ apply_channel(struct gltf *g, const json_t *channel, const json_t *samplers, con
     return pose_node(g, json_array_get(samplers, (size_t)sampler), node, kind, where);
 }
 
+/* What is wrong with a channel is said when its animation is shown. */
+static void note_morphed(const json_t *animation, struct gltf *g)
+{
+    const json_t *channels = json_object_get(animation, "channels");
+
+    for (size_t i = 0; i < json_array_size(channels); i++) {
+        const json_t *target = json_object_get(json_array_get(channels, i), "target");
+        const json_t *value = json_object_get(target, "node");
+        const json_int_t node = json_is_integer(value) ? json_integer_value(value) : -1;
+
+        if (node >= 0 && node < (json_int_t)facet_gltf_count(g, "nodes") &&
+            strcmp(facet_gltf_get_text(target, "path"), targets[GLTF_WEIGHTS].path) == 0) {
+            g->morphed[node] = true;
+        }
+    }
+}
+
 bool facet_gltf_animate(struct gltf *g)
 {
     char where[GLTF_WHERE_BYTES];
@@ -325,6 +342,9 @@ bool facet_gltf_animate(struct gltf *g)
     uint32_t index;
     bool ok = true;
 
+    for (uint32_t i = 0; i < facet_gltf_count(g, "animations"); i++) {
+        note_morphed(facet_gltf_item(g, "animations", i), g);
+    }
     if (g->reader->pose == NULL) {
         return true;
     }

@@ -176,7 +176,8 @@ static bool allocate_maps(struct gltf *g)
     g->buffers = calloc((size_t)facet_gltf_count(g, "buffers") + 1, sizeof *g->buffers);
     g->world = calloc(nodes + 1, sizeof *g->world);
     g->reached = calloc(nodes + 1, sizeof *g->reached);
-    if (g->buffers == NULL || g->world == NULL || g->reached == NULL) {
+    g->morphed = calloc(nodes + 1, sizeof *g->morphed);
+    if (g->buffers == NULL || g->world == NULL || g->reached == NULL || g->morphed == NULL) {
         return facet_gltf_fail(g, FACET_ERR_MEMORY, "out of memory");
     }
     g->material_map = none_array(g, facet_gltf_count(g, "materials"));
@@ -199,6 +200,7 @@ static void release(struct gltf *g)
     facet_gltf_free_skins(g);
     free(g->world);
     free(g->reached);
+    free(g->morphed);
     free(g->material_map);
     free(g->image_map);
     free(g->mesh_first);

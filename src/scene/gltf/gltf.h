@@ -48,6 +48,7 @@ struct gltf {
     uint8_t *reached;                /* per node: enum gltf_reached */
     uint64_t elements;               /* of accessors that were read so far */
     struct gltf_pose *poses;         /* per node; NULL: the rest pose */
+    bool *morphed;                   /* per node: some animation moves its weights */
 };
 
 /* json.c: typed access with complaints. */
@@ -167,7 +168,8 @@ bool facet_gltf_traits(struct gltf *g,
                        const char *where,
                        struct facet_scene_traits *out);
 
-/* animation.c: fills in g->poses where the reader is to show a moment of an animation. */
+/* animation.c: fills in g->morphed, and g->poses where the reader is to show a moment of an
+ * animation. */
 bool facet_gltf_animate(struct gltf *g);
 
 /* node.c */

@@ -1,5 +1,5 @@
 /* glTF meshes: each primitive of triangles becomes a scene mesh. Meshes are shared between nodes
- * unless a node bends them (skin) or has morph weights of its own. */
+ * unless a node bends them (skin), has morph weights of its own, or gets some by an animation. */
 #include "scene/gltf/gltf.h"
 
 #include <stdio.h>
@@ -343,7 +343,8 @@ bool facet_gltf_node_meshes(
     bend.weights = own_weights != NULL
                        ? own_weights
                        : json_object_get(facet_gltf_item(g, "meshes", mesh), "weights");
-    if (*in_world_space || own_weights != NULL || bend.pose != NULL) {
+    if (*in_world_space || own_weights != NULL || bend.pose != NULL ||
+        (g->reader->keep_flat && g->morphed[node])) {
         return build_mesh(g, mesh, &bend, first, end);
     }
     if (g->mesh_first[mesh] == FACET_SCENE_NONE &&
