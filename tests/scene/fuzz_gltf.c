@@ -8,16 +8,20 @@
 
 #include <stdlib.h>
 
-static void read_scene(const uint8_t *data, size_t size, const struct facet_scene_pose *pose)
+/* `shape`: as builders of acceleration structures want it. */
+static void
+read_scene(const uint8_t *data, size_t size, const struct facet_scene_pose *pose, bool shape)
 {
-    struct facet_reader reader = {.data = data, .size = size, .pose = pose};
+    struct facet_reader reader = {
+        .data = data, .size = size, .pose = pose, .shape_only = shape, .keep_flat = shape};
     struct facet_scene scene;
     struct facet_error err;
 
     facet_scene_init(&scene);
     if (facet_gltf_read(&reader, &scene, &err) == FACET_OK &&
-        facet_scene_validate(&scene, &err) == FACET_OK &&
-        facet_scene_finish(&scene, &err) == FACET_OK) {
+        (shape ? facet_scene_validate_shape(&scene, &err) : facet_scene_validate(&scene, &err)) ==
+            FACET_OK &&
+        facet_scene_finish(&scene, &err) == FACET_OK && !shape) {
         struct facet_bytes bytes;
 
         (void)facet_scene_write_glb(&scene, &bytes, &err);
@@ -30,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct facet_scene_pose pose = {.time = 0.75};
 
-    read_scene(data, size, NULL);
-    read_scene(data, size, &pose);
+    read_scene(data, size, NULL, false);
+    read_scene(data, size, &pose, false);
+    read_scene(data, size, &pose, true);
     return 0;
 }
