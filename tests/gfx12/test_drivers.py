@@ -866,7 +866,7 @@ def options_that_would_do_nothing_are_refused():
                   ["update", image, "--aabbs", rays, "--time", 0, "-o", out], ["build", "--aabbs", rays, "--time", 0, "-o", out],
                   ["why", image, "--eye", "1,2,3", *ray], ["why", image, "--size", "9x9", *ray],
                   ["why", image, "--max", 3, "--brief", *ray], ["why", image, "--max", 3, "--expect", 0, *ray],
-                  ["why", image, "--node", 5, "--procedural", "box", *ray], ["why", image, "--tree", *ray],
+                  ["why", image, "--node", 5, "--procedural", "box", *ray], ["why", image, "--brief", "--tree", *ray],
                   ["export", image, "--what", "triangles", "--depth", "1..2", "-o", out + ".obj"]]
         for words in cases:
             result = facet(*words)
