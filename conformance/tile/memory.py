@@ -361,7 +361,7 @@ def atomics(suite):
             b.finish(suite)
     for op, (_, row) in ATOMIC_ROWS.items():
         for form in ("", ".S", ".X"):
-            vector_atomic(suite, f"VATOM.{op}{form}", op, form, rows(row, 26, 301, 310, 311, 314, *((312, 316) if form == ".X" and op in ("ADD", "MIN") else ())))
+            vector_atomic(suite, f"VATOM.{op}{form}", op, form, rows(row, 26, 301, 310, 311, 314, *((312, 316, 542) if form == ".X" and op in ("ADD", "MIN") else ())))
     vector_atomic(suite, "VCAS", "CAS", "cas", rows(26))
     b = Bench("tile/memory/vatom-v0", rows(315), "VATOM.ADD into v0")
     b.vector(19, 0x00000004000000030000000200000001)
