@@ -331,31 +331,42 @@ json_t *report_tracing_frame(const struct report_tracing *t)
                      t->trouble);
 }
 
-int report_tracing_join(const struct cli_args *args, const struct facet_share_set *set)
+enum facet_status report_tracing_read(const struct facet_share_set *set,
+                                      struct report_tracing *t,
+                                      struct facet_error *err)
 {
     const json_t *frame = json_object_get(facet_share_set_head(set), "frame");
-    struct report_tracing t = {.stack = json_string_value(json_object_get(frame, "stack")),
-                               .figures = json_is_true(json_object_get(frame, "stats")),
-                               .candidates = json_is_true(json_object_get(frame, "candidates")),
-                               .trouble = json_string_value(json_object_get(frame, "trouble"))};
-    struct facet_error err = {0};
     uint64_t bytes = 0;
     enum facet_status status;
-    int code;
 
+    *t = (struct report_tracing){.stack = json_string_value(json_object_get(frame, "stack")),
+                                 .figures = json_is_true(json_object_get(frame, "stats")),
+                                 .candidates = json_is_true(json_object_get(frame, "candidates")),
+                                 .trouble = json_string_value(json_object_get(frame, "trouble"))};
     for (size_t i = 0; i < set->count; i++) {
         bytes += set->files[i].bytes.size;
     }
-    if (!report_tracing_files(args, t.figures, t.candidates)) {
-        return CLI_BAD;
-    }
-    status = facet_json_get_u64(frame, "rays", bytes / REPORT_HIT, &t.count, &err);
+    status = facet_json_get_u64(frame, "rays", bytes / REPORT_HIT, &t->count, err);
     if (status != FACET_OK) {
-        facet_fail_in(&err, set->files[0].name);
-    } else {
-        status = run_all(&t, NULL, set, NULL, NULL, &err);
+        facet_fail_in(err, set->files[0].name);
+        return status;
     }
-    code = status == FACET_OK ? report_tracing_finish(args, &t) : cli_bad_error(args, &err);
+    return run_all(t, NULL, set, NULL, NULL, err);
+}
+
+int report_tracing_join(const struct cli_args *args, const struct facet_share_set *set)
+{
+    struct report_tracing t;
+    struct facet_error err = {0};
+    int code;
+
+    if (report_tracing_read(set, &t, &err) != FACET_OK) {
+        code = cli_bad_error(args, &err);
+    } else if (!report_tracing_files(args, t.figures, t.candidates)) {
+        code = CLI_BAD;
+    } else {
+        code = report_tracing_finish(args, &t);
+    }
     report_tracing_free(&t);
     return code;
 }

@@ -43,8 +43,12 @@ void report_tracing_free(struct report_tracing *t);
  * have not. */
 bool report_tracing_files(const struct cli_args *args, bool figures, bool candidates);
 
-/* What joining needs besides the units; and the result of all parts, an exit code. */
+/* What joining needs besides the units; all parts in memory, to be freed in any case; and their
+ * result, an exit code. */
 json_t *report_tracing_frame(const struct report_tracing *t);
+enum facet_status report_tracing_read(const struct facet_share_set *set,
+                                      struct report_tracing *t,
+                                      struct facet_error *err);
 int report_tracing_join(const struct cli_args *args, const struct facet_share_set *set);
 
 #endif

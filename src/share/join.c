@@ -1,8 +1,10 @@
 /* All parts of one work: see share.h. */
 #include "share/internal.h"
 
+#include <facet/version.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FILE_LIMIT ((size_t)1 << 40)
 
@@ -44,6 +46,22 @@ static enum facet_status all_there(const struct facet_share_set *set, struct fac
     return FACET_OK;
 }
 
+/* What units hold is nobody's business but that of the version that made them. */
+static enum facet_status same_version(const struct facet_share_file *file, struct facet_error *err)
+{
+    const char *version = json_string_value(json_object_get(file->head, "facet"));
+
+    return strcmp(version, facet_version()) == 0
+               ? FACET_OK
+               : facet_fail(err,
+                            FACET_ERR_INPUT,
+                            0,
+                            "%s: was made by facet %.60s; this is %s",
+                            file->name,
+                            version,
+                            facet_version());
+}
+
 enum facet_status facet_share_set_read(char *const *paths,
                                        size_t count,
                                        struct facet_share_set *set,
@@ -63,6 +81,9 @@ enum facet_status facet_share_set_read(char *const *paths,
         if (status == FACET_OK) {
             set->count++;
             status = facet_share_file_parse(paths[i], bytes, file, err);
+        }
+        if (status == FACET_OK) {
+            status = same_version(file, err);
         }
         if (status == FACET_OK && i != 0) {
             status = facet_share_same_work(paths[i], file->head, paths[0], set->files[0].head, err);

@@ -119,6 +119,10 @@ FORMS = [
     ("conform --suite <suite --junit >out.xml --html >out.html", "fixed"),
     ("conform --suite <suite --resume >out.json", "fixed"),
     ("conform --suite <suite --signatures >cases", "fixed"),
+    ("conform --suite <suite --part 1/2 -o >out.part", "fixed"),
+    ("conform --suite <suite -o >out.txt", "fixed"),
+    ("join <suite.part --html >out.html -o >out.txt", "free"),
+    ("fuzz gfx12 --count 2 --part 1/2 -o >out.part --resume >out.units", "fixed"),
     ("fuzz tile --count 2 --emit -o >cases", "fixed"),
     ("fuzz gfx12 --count 2 -o >cases", "fixed"),
     ("coverage --results <results", "fixed"),
@@ -179,6 +183,7 @@ def make_inputs(folder):
     run("as signature.s --isa xphmg -o signature.elf")
     run("snapshot hello.elf --steps 1 -o hello.snap -q")
     run("run hello.elf --cover hello.json")
+    run("conform --suite suite --part 1/1 -o suite.part")
     run("run hello.elf --cover hello2.json")
     run("tile run fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --steps 3 --save fill.tile")
     run("bvh build cube.obj -o cube.gfx12")

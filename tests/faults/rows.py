@@ -247,6 +247,8 @@ ROWS = [
     ("conform --suite suite --junit out.xml --html out.html --threads 1", {}),
     ("conform --suite suite --json --threads 2", {}),
     ("conform --suite suite --rows --missing --area TILE", {}),
+    ("conform --suite suite --part 1/2 -o out.part --threads 1", {}),
+    ("join suite.part --html out.html", {}),
     ("fuzz xphmg --count 2 --length 8 --threads 1 -o cases", {}),
     ("fuzz gfx12 --count 2 --length 4 --threads 2 --json", {}),
     ("fuzz tile --count 2 --length 8 --emit -o cases", {}),
@@ -322,6 +324,7 @@ def make_inputs(facet, source, folder):
     run("as signature.s --isa xphmg -o signature.elf")
     run("snapshot hello.elf --steps 1 -o hello.snap -q")
     run("run hello.elf --cover hello.json")
+    run("conform --suite suite --part 1/1 -o suite.part")
     run(f"tile run fill.s {TILE} --steps 3 --save fill.tile")
     run("scene make knot --size 16 -o knot.glb")
     run("scene make uv -o uv.glb")

@@ -5,10 +5,12 @@
 #include "fuzz/campaign.h"
 #include "fuzz/fuzz.h"
 #include "render/render.h"
+#include "report/tracing.h"
 #include "share/share.h"
 
 #include "base/bits.h"
 #include "base/hash.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +30,10 @@ static void mend(uint8_t *data, size_t size)
     while (size - at >= 24 && facet_load_le64(data + at + 8) <= size - at - 24) {
         const size_t bytes = (size_t)facet_load_le64(data + at + 8);
 
-        facet_store_le64(
-            data + at + 16,
-            facet_hash_bytes(
-                data + at + 24, bytes, facet_hash_step(head, facet_load_le64(data + at))));
+        facet_store_le64(data + at + 16,
+                         facet_hash_bytes(data + at + 24,
+                                          bytes,
+                                          facet_hash_step(head, facet_load_le64(data + at))));
         at += 24 + bytes;
     }
 }
@@ -51,13 +53,16 @@ static void join(const struct facet_share_set *set)
         conform_run_free(&run);
         conform_suite_free(&suite);
     } else if (strcmp(command, "fuzz") == 0) {
-        campaign = (struct facet_fuzz_campaign){
-            .kind = facet_fuzz_kinds[0],
-            .count = (uint64_t)json_integer_value(json_object_get(frame, "count")) & 0xFFFFFF,
-            .length = 48};
-        if (campaign.count != 0) {
+        campaign = (struct facet_fuzz_campaign){.kind = facet_fuzz_kinds[0], .length = 48};
+        if (facet_json_get_u64(frame, "count", 1 << 30, &campaign.count, &err) == FACET_OK &&
+            campaign.count != 0) {
             (void)facet_fuzz_join(&campaign, set, &err);
         }
+    } else if (strcmp(command, "bvh trace") == 0) {
+        struct report_tracing t;
+
+        (void)report_tracing_read(set, &t, &err);
+        report_tracing_free(&t);
     } else if (strcmp(command, "render") == 0) {
         struct facet_render_options options = {
             .machine = facet_render_machines[0],
