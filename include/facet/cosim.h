@@ -156,6 +156,10 @@ static inline enum facet_status facet_cosim_get_difference(const facet_cosim *co
 const char *facet_cosim_report(const facet_cosim *cosim);
 /* Why the reference last stopped; reason BUDGET while it goes on. */
 void facet_cosim_stop(const facet_cosim *cosim, struct facet_stop *stop);
+/* The replay is to be the state just before this step of the reference (facet_cosim_difference),
+ * with all that the reference was told for it. After a difference the same run again, with its
+ * step here, gives a state from which one step shows it, whatever came from outside before. */
+void facet_cosim_snapshot_at(facet_cosim *cosim, uint64_t step);
 /* Steps compared so far. */
 uint64_t facet_cosim_steps(const facet_cosim *cosim);
 /* A state of the reference from before the difference, or from before now, for

@@ -68,6 +68,8 @@ uint64_t facet_dpi_steps(void *session);
 
 /* Text about the first difference; "" without one. */
 const char *facet_dpi_report(void *session);
+/* facet_cosim_snapshot_at, for a second run. */
+int32_t facet_dpi_snapshot_at(void *session, uint64_t step);
 /* Writes the snapshot from before it to a file, for `facet gdb PROGRAM --resume FILE`. */
 int32_t facet_dpi_save(void *session, const char *path);
 

@@ -72,6 +72,7 @@ package facet_dpi;
   import "DPI-C" function longint unsigned facet_dpi_steps(input chandle session);
 
   import "DPI-C" function string facet_dpi_report(input chandle session);
+  import "DPI-C" function int facet_dpi_snapshot_at(input chandle session, input longint unsigned step);
   import "DPI-C" function int facet_dpi_save(input chandle session, input string path);
 
 endpackage

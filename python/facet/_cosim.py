@@ -138,6 +138,11 @@ class Cosim(Handle):
                                   self.machine._change(machine, out.design) if out.has_design else None,
                                   out.why.decode(errors="replace"))
 
+    def snapshot_at(self, step: int) -> None:
+        """The replay is to be the state just before this step, with all that the reference was told for it: for a second run."""
+        with self._use() as session:
+            lib.facet_cosim_snapshot_at(session, c.number(step, 64, "step"))
+
     def replay(self) -> tuple[int, bytes]:
         """A state from before the difference, and its step: for `restore`, or for a file and `facet gdb --resume`."""
         blob, step = c.Blob(), ctypes.c_uint64()

@@ -17,7 +17,6 @@
 
 enum { FILE_LIMIT = 64 << 20, SIGNATURE_LIMIT = 64 << 20, MOST_EVENTS = 1 << 20 };
 #define MOST_STEPS UINT64_C(20000000) /* of a case; every one ends within some thousand */
-#define RAM_BYTES (UINT64_C(4) << 20)
 
 struct conform_design {
     char *path;
@@ -107,6 +106,7 @@ struct course {
     struct facet_doc_tile_case *tile_case;
     facet_cosim *cosim;
     bool tile;
+    bool again; /* for the state before the difference */
 };
 
 static enum facet_status no_memory(struct facet_error *err)
@@ -223,8 +223,8 @@ static bool went_well(struct course *k, int answer, const char *why, const char 
 
 static enum facet_status open_session(struct course *k, struct facet_error *err)
 {
+    /* RAM as `facet gdb` has it, so that it opens the states. */
     const struct facet_xphmg_config config = {
-        .ram_bytes = RAM_BYTES,
         .configuration = k->c->config[0] != '\0' ? k->c->config : NULL,
         .no_semihosting = true,
         .jobs = k->table->late_jobs != 0 ? FACET_XPHMG_JOBS_LATE : FACET_XPHMG_JOBS_NOW};
@@ -390,8 +390,12 @@ static void tell_difference(struct course *k)
         length--;
     }
     line[length] = '\0';
-    conform_say(&k->answer->result, CONFORM_FAIL, "%s", line);
-    facet_strbuf_puts(&k->answer->report, facet_cosim_report(k->cosim));
+    if (k->again) { /* all is told, but for the state */
+        facet_blob_free(&k->answer->state);
+    } else {
+        conform_say(&k->answer->result, CONFORM_FAIL, "%s", line);
+        facet_strbuf_puts(&k->answer->report, facet_cosim_report(k->cosim));
+    }
     (void)facet_cosim_replay(k->cosim, &k->answer->state, &(uint64_t){0}, NULL);
 }
 
@@ -423,7 +427,7 @@ static void follow(struct course *k, const struct facet_design_step *step, bool 
                       k->cosim, step->core, step->pc, step->cause, step->trap_value, &result, &err)
                 : facet_cosim_retired(k->cosim, step->core, step->pc, step->word, &result, &err);
     }
-    if (status != FACET_OK) {
+    if (status != FACET_OK && !k->again) {
         conform_say(&k->answer->result,
                     CONFORM_ERROR,
                     "step %" PRIu64 ": %s",
@@ -444,7 +448,7 @@ static void run_both(struct course *k)
         const char *why = NULL;
         int answer = k->table->step(&step, &why);
 
-        if (answer == FACET_DESIGN_ENDED && rests(k)) {
+        if (answer == FACET_DESIGN_ENDED && (rests(k) || k->again)) {
             over = true;
         } else if (answer == FACET_DESIGN_ENDED) {
             conform_say(&k->answer->result,
@@ -523,6 +527,32 @@ static enum facet_status read_outputs(struct course *k, struct facet_error *err)
     return status;
 }
 
+/* The case once more, up to the difference: a state from which one step of the reference shows it,
+ * with what the design has told for this step. */
+static enum facet_status find_state(struct course *k, struct facet_error *err)
+{
+    struct facet_cosim_difference difference;
+    const char *why = NULL;
+    enum facet_status status;
+
+    if (facet_cosim_get_difference(k->cosim, &difference, NULL) != FACET_OK) {
+        return FACET_OK;
+    }
+    if (k->table->end != NULL) {
+        k->table->end();
+    }
+    facet_cosim_destroy(k->cosim);
+    k->cosim = NULL;
+    k->again = true;
+    status = open_session(k, err);
+    status = status == FACET_OK ? set_filter(k, err) : status;
+    if (status == FACET_OK && k->table->begin(&k->told, &why) == FACET_DESIGN_OK) {
+        facet_cosim_snapshot_at(k->cosim, difference.step);
+        run_both(k);
+    }
+    return status;
+}
+
 static enum facet_status lockstep(struct course *k, struct facet_error *err)
 {
     enum facet_status status = open_session(k, err);
@@ -532,6 +562,9 @@ static enum facet_status lockstep(struct course *k, struct facet_error *err)
         return status;
     }
     run_both(k);
+    if (k->answer->state.data != NULL) {
+        return find_state(k, err);
+    }
     if (k->answer->result.verdict != CONFORM_PASS) {
         return FACET_OK;
     }

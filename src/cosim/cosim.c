@@ -111,6 +111,7 @@ enum facet_status facet_cosim_create_sized(facet_machine *machine,
     cosim->window = own.window != 0 ? own.window : FACET_COSIM_WINDOW;
     cosim->snapshot_every =
         own.snapshot_every != 0 ? own.snapshot_every : FACET_COSIM_SNAPSHOT_EVERY;
+    cosim->snapshot_at = UINT64_MAX;
     cosim->harts = strcmp(facet_machine_kind_name(machine), "xphmg") == 0;
     cosim->tiles = strcmp(facet_machine_kind_name(machine), "tile") == 0;
     cosim->told = cosim->harts && !own.own_interrupts;
@@ -364,6 +365,18 @@ static enum facet_status step_reference(facet_cosim *cosim, struct facet_error *
     return status;
 }
 
+/* The one state that was asked for, instead of those now and then: it stays. */
+static enum facet_status take_asked(facet_cosim *cosim, struct facet_error *err)
+{
+    enum facet_status status = take_snapshot(cosim, err);
+
+    if (status == FACET_OK) {
+        facet_blob_free(&cosim->old_snapshot);
+        cosim->snapshot_every = FACET_COSIM_NO_SNAPSHOTS;
+    }
+    return status;
+}
+
 /* What the design did is in the core's list; `what` is its RETIRE or TRAP. */
 static enum facet_status do_step(facet_cosim *cosim,
                                  uint32_t core,
@@ -377,6 +390,10 @@ static enum facet_status do_step(facet_cosim *cosim,
     if (!cosim->different) {
         cosim->stop.steps = 0; /* nothing is done yet */
         status = tell(cosim, core, what, err);
+    }
+    if (status == FACET_OK && !cosim->different &&
+        facet_machine_steps(cosim->machine) == cosim->snapshot_at) {
+        status = take_asked(cosim, err);
     }
     if (status == FACET_OK && !cosim->different) {
         status = step_reference(cosim, err);
@@ -514,6 +531,11 @@ const char *facet_cosim_report(const facet_cosim *cosim)
 void facet_cosim_stop(const facet_cosim *cosim, struct facet_stop *stop)
 {
     *stop = cosim->stop;
+}
+
+void facet_cosim_snapshot_at(facet_cosim *cosim, uint64_t step)
+{
+    cosim->snapshot_at = step;
 }
 
 uint64_t facet_cosim_steps(const facet_cosim *cosim)

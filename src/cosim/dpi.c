@@ -321,6 +321,15 @@ const char *facet_dpi_report(void *session)
     return at(session) == NULL ? "" : facet_cosim_report(session);
 }
 
+int32_t facet_dpi_snapshot_at(void *session, uint64_t step)
+{
+    if (at(session) == NULL) {
+        return FAILED;
+    }
+    facet_cosim_snapshot_at(session, step);
+    return answer(FACET_OK);
+}
+
 int32_t facet_dpi_save(void *session, const char *path)
 {
     struct facet_blob blob = {0};

@@ -50,6 +50,7 @@ struct facet_cosim {
     struct facet_cosim_writer *memory;
 
     uint64_t snapshot_every, next_snapshot;
+    uint64_t snapshot_at; /* a step before which one is asked for; UINT64_MAX: none */
     struct facet_blob old_snapshot, new_snapshot;
     uint64_t old_step, new_step;
 

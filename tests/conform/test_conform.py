@@ -400,7 +400,11 @@ def libraries_are_compared_in_lockstep():
     with open(os.path.join(kept, "xphmg/pmask/pmnot.report")) as f:
         report = f.read()
     check(report.startswith("step 39 differs") and "steps of the reference" in report and m[3] in report, report)
-    check(os.path.getsize(os.path.join(kept, "xphmg/pmask/pmnot.state")) > 1000, "a state for facet gdb")
+    run = subprocess.run([FACET, "run", "--resume", os.path.join(kept, "xphmg/pmask/pmnot.state"), "--trace", "-", "--trace-count", "1"],
+                         capture_output=True, text=True)
+    shown = json.loads(run.stdout.splitlines()[1])
+    check_eq((shown["pc"], shown["insn"], shown["changes"][0]["reg"], shown["changes"][0]["new"]), (m[2], m[3], m[4], m[5]),
+             "the state just before: its next step is what the reference did")
     text = design("--case", "tile/k1", suite=EXAMPLE, bug="9", code=1)["cases"][0]["text"]
     check(re.match(r"step 8 differs: .*core\d at 0x\w+: .*; reference core\d: s7 0x0 -> 0x3; design core\d: s7 -> 0x2$", text), text)
 

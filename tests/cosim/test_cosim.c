@@ -321,6 +321,63 @@ TEST(the_first_difference_is_explained, "")
     free_pair(p);
 }
 
+/* A line, a load and an interrupt from outside before the difference: from the state that was asked
+ * for, one step gives what the reference did, with the value that it was told for it. */
+TEST(a_state_that_was_asked_for_has_what_was_told, "")
+{
+    uint64_t asked = 0, value = 0, s0 = 0;
+
+    for (int run = 0; run < 2; run++) {
+        struct pair *p = make_pair(COUNTING, cached, plain);
+        struct facet_cosim_difference d;
+        struct facet_error err = {0};
+        enum facet_cosim_result result = FACET_COSIM_SAME;
+
+        if (run == 1) {
+            facet_cosim_snapshot_at(p->cosim, asked);
+        }
+        for (int steps = 0; steps < 1000 && result == FACET_COSIM_SAME; steps++) {
+            step_design(p);
+            if (p->count == 2 && p->changes[0].new_value.lo == 0x000A2303) { /* lw x6, 0(x20) */
+                CHECK_EQ(facet_xphmg_next_load(facet_cosim_machine(p->cosim),
+                                               0,
+                                               0,
+                                               UINT64_MAX,
+                                               p->changes[1].new_value.lo + (steps > 300),
+                                               &err),
+                         FACET_OK);
+            }
+            result = check_step(p);
+        }
+        CHECK_EQ(result, FACET_COSIM_DIFFERENT);
+        CHECK_EQ(facet_cosim_get_difference(p->cosim, &d, &err), FACET_OK);
+        if (run == 0) {
+            asked = d.step;
+            value = d.reference.new_value.lo;
+        } else {
+            struct facet_blob replay = {0};
+            struct facet_stop stop;
+            facet_machine *again;
+            size_t size = 0;
+            uint8_t *elf = assemble(COUNTING, &size);
+
+            CHECK_EQ(facet_cosim_replay(p->cosim, &replay, &asked, &err), FACET_OK);
+            CHECK_EQ(asked, d.step);
+            again = make(plain, elf, size);
+            CHECK_EQ(facet_machine_restore(again, replay.data, replay.size, &err), FACET_OK);
+            CHECK_EQ(facet_machine_steps(again), d.step);
+            facet_machine_run(again, &(struct facet_run){.budget = 1}, &stop);
+            CHECK_EQ(facet_machine_get(again, 0, "x6", &s0), FACET_OK);
+            CHECK_EQ(s0, value);
+            CHECK_EQ(s0 - 1, d.design.new_value.lo);
+            facet_blob_free(&replay);
+            facet_machine_destroy(again);
+            free(elf);
+        }
+        free_pair(p);
+    }
+}
+
 TEST(a_wrong_branch_store_or_csr_is_found, "")
 {
     static const struct {

@@ -76,6 +76,12 @@ def a_difference_is_explained():
         with facet.Xphmg(elf) as other:
             other.restore(state)
             check_eq(other.steps, step, "steps of the replay")
+    again = facet.Cosim(facet.Xphmg(elf), program=elf)
+    with again, facet.Xphmg(elf) as design:
+        again.snapshot_at(difference.step)
+        for _ in range(40):
+            tell(again, design.step_changes())
+        check_eq((again.retired(pc, {"x31": 1}), again.replay()[0]), ("different", 40), "the state just before")
     refused("closed", lambda: cosim.steps)
     refused("closed", lambda: cosim.machine["x1"])
 
