@@ -446,6 +446,129 @@ def libraries_that_are_none_are_refused():
 
 
 @case()
+def what_came_from_outside_is_told_with_the_step():
+    """A counter, a device and an external interrupt that only the design has: told, all is the same; kept back, each is a difference."""
+    compiler = shutil.which("cc")
+    if compiler is None or not os.path.exists(DESIGN):
+        skip("no compiler, or no shared libraries")
+    place = os.path.join(folder, "outside")
+    os.mkdir(place)
+    shutil.copy(os.path.join(EXAMPLE, "rows.tsv"), place)
+    with open(os.path.join(place, "suite.json"), "w") as f:
+        json.dump({"format": 1, "cases": [{"name": "outside", "kind": "elf", "source": "exact", "rows": [], "file": "outside.elf",
+                                           "signature": "outside.signature"}]}, f)
+    with open(os.path.join(place, "outside.signature"), "w") as f:
+        f.write("0000002a\n00000000\n00000000\n00000000\n")
+    with open(os.path.join(place, "outside.s"), "w") as f:
+        f.write("""    .globl _start, begin_signature, end_signature, tohost, fromhost
+_start: csrr x5, mcycle
+    lui x6, 0x30000
+    ld x7, 0(x6)
+    auipc x8, 0
+    addi x8, x8, 0x34
+    csrw mtvec, x8
+    lui x9, 1
+    addi x9, x9, -2048
+    csrw mie, x9
+    csrsi mstatus, 8
+    nop
+    .org 0x40
+    auipc x10, 0
+    addi x10, x10, 0x40
+    sd x7, 0(x10)
+    addi x11, x0, 1
+    sd x11, 16(x10)
+    j .
+    .org 0x80
+begin_signature: .dword 0, 0
+end_signature:
+tohost: .dword 0
+fromhost: .dword 0
+""")
+    subprocess.run([FACET, "as", "--isa", "xphmg", os.path.join(place, "outside.s"), "-o", os.path.join(place, "outside.elf")], check=True)
+    path = os.path.join(folder, "outside.so")
+    subprocess.run([compiler, "-shared", "-fPIC", "-I", os.path.join(SOURCE, "include"), "-x", "c", "-", "-o", path], text=True,
+                   check=True, input=r"""
+        #include <facet/design.h>
+        #include <stdlib.h>
+        #include <string.h>
+        enum { READ = 1, LOADED, LINE, STORED };
+        static const struct { uint32_t offset, told; const char *name; uint64_t value; } steps[] = {
+            {0x00, READ, "x5", 777}, {0x04, 0, "x6", 0x30000000}, {0x08, LOADED, "x7", 42}, {0x0c, 0, "x8", 0x8000000c},
+            {0x10, 0, "x8", 0x80000040}, {0x14}, {0x18, 0, "x9", 0x1000}, {0x1c, 0, "x9", 0x800}, {0x20}, {0x24},
+            {0x28, LINE}, {0x40, 0, "x10", 0x80000040}, {0x44, 0, "x10", 0x80000080}, {0x48, STORED, 0, 42},
+            {0x4c, 0, "x11", 1}, {0x50, STORED, 0, 1}};
+        static unsigned at;
+        static struct facet_design_event events[2];
+        static int begin(const struct facet_design_case *c, const char **why)
+        {
+            *why = "the program is not the one that I know";
+            at = 0;
+            return c->entry == 0x80000000 && c->begin_signature == 0x80000080 && c->tohost == 0x80000090 && c->piece_count != 0
+                ? FACET_DESIGN_OK : FACET_DESIGN_FAILED;
+        }
+        static int step(struct facet_design_step *s, const char **why)
+        {
+            const char *kept = getenv("KEPT_BACK");
+            (void)why;
+            if (at == sizeof steps / sizeof steps[0]) {
+                return FACET_DESIGN_ENDED;
+            }
+            memset(events, 0, sizeof events);
+            s->pc = 0x80000000 + steps[at].offset;
+            s->events = events;
+            events[0].value = steps[at].value;
+            events[0].name = steps[at].name;
+            s->event_count = steps[at].name != 0 || steps[at].told == STORED;
+            if (steps[at].told == STORED) {
+                events[0].kind = FACET_DESIGN_STORED;
+                events[0].address = steps[at].value == 42 ? 0x80000080 : 0x80000090;
+                events[0].size = 8;
+            } else if (steps[at].told != 0 && (kept == 0 || (uint32_t)atoi(kept) != steps[at].told)) {
+                struct facet_design_event *e = &events[s->event_count++];
+                e->kind = steps[at].told == READ ? FACET_DESIGN_READ : steps[at].told == LOADED ? FACET_DESIGN_LOADED : FACET_DESIGN_LINE;
+                e->name = "mcycle";
+                e->address = 0x30000000;
+                e->size = 11;
+                e->value = steps[at].told == LINE ? 1 : steps[at].value;
+            }
+            if (steps[at].told == LINE) {
+                s->trapped = 1;
+                s->cause = 0x800000000000000b;
+            }
+            at++;
+            return FACET_DESIGN_OK;
+        }
+        static int read_memory(uint64_t address, void *bytes, size_t size)
+        {
+            memset(bytes, 0, size);
+            *(char *)bytes = 42;
+            return address == 0x80000080 && size == 16 ? FACET_DESIGN_OK : FACET_DESIGN_FAILED;
+        }
+        static const struct facet_design table = {.abi = FACET_DESIGN_ABI, .size = sizeof table, .ignores = " csr  priv ", .begin = begin, .step = step,
+                                                  .read = read_memory};
+        const struct facet_design *facet_design(void) { return &table; }""")
+    check_eq(results("--against", path, suite=place)["passed"], 1)
+    for kept, told in (("1", "step 0 differs"), ("2", "step 2 differs"), ("3", "the external interrupt is not pending")):
+        run = subprocess.run([FACET, "conform", "--suite", place, "--against", path], capture_output=True, text=True,
+                             env={**os.environ, "KEPT_BACK": kept})
+        check_eq((run.returncode, told in run.stdout), (1, True), f"{kept}: {run.stdout}{run.stderr}")
+
+
+@case()
+def questions_that_are_none_end_a_server():
+    if not os.path.exists(DESIGN):
+        skip("no shared libraries in this build")
+    for line, told in (("nonsense", "standard input"), ("{}", "case"), ('{"case": "a", "kind": "elves", "file": "f", "config": ""}', "expected elf, tile"),
+                       ('{"case": "a", "kind": "elf"}', "file")):
+        run = subprocess.run([FACET, "conform", "--serve", DESIGN], input=line + "\n", capture_output=True, text=True)
+        check_eq((run.returncode, told in run.stderr, run.stdout), (2, True, ""), f"{line}: {run.stderr}")
+    run = subprocess.run([FACET, "conform", "--serve", DESIGN], input='{"case": "a", "kind": "elf", "file": "/no/such", "config": ""}\n',
+                         capture_output=True, text=True)
+    check_eq((run.returncode, json.loads(run.stdout)["case"], "/no/such" in json.loads(run.stdout)["error"]), (0, "a", True), run.stdout)
+
+
+@case()
 def whole_designs_answer_with_words():
     """A library without steps: C of a few lines that knows one signature and prints to standard output."""
     compiler = shutil.which("cc")
