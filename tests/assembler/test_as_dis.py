@@ -25,6 +25,23 @@ def hex_words():
     check_eq((code, out), (0, b""))
     code, _, err = run("dis", "-", "--isa", "tile", "--format", "hex", text="0010700f\n0010700f /* open\n0010700f\n")
     check_eq((code, "line 2: unterminated comment" in err), (2, True), "a comment that swallows words: " + err)
+    for length, shown in ((9, 9), (40, 40), (41, 40), (5000, 40)):
+        code, _, err = run("dis", "-", "--isa", "tile", "--format", "hex", text="\n" + "z" * length + "\n")
+        check_eq((code, f"line 2: '{'z' * shown}' is not a word" in err), (2, True), err)
+
+
+@case()
+def only_code_is_shown_as_code():
+    """Words of data that would be instructions stay data, and what is not loaded is not shown."""
+    text = (".text\naddi a0, a0, -1\n.data\nx: .word 0x00150513, 0x12345678\n.bss\n.zero 8\n"
+            ".section .note.x,\"\",@progbits\n.word 0x00250513\n")
+    with tempfile.TemporaryDirectory() as folder:
+        check_eq(run("as", "-", "--isa", "xphmg", "-o", "a.elf", text=text, cwd=folder)[0], 0)
+        code, out, err = run("dis", "a.elf", cwd=folder)
+        out = out.decode()
+        check_eq((code, err), (0, ""))
+        check("addi x10, x10, -1" in out and ".word 0x00150513, 0x12345678" in out, out)
+        check("addi x10, x10, 1" not in out and ".note.x" not in out and "00250513" not in out, out)
 
 
 @case()

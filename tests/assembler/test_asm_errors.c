@@ -52,6 +52,20 @@ TEST(diagnostics_look_like_a_compilers, "")
     assembled_free(&a);
 }
 
+TEST(targets_that_no_pair_of_instructions_reaches, "")
+{
+    static const char far[] = "the target is more than 2 GiB away";
+    struct assembled a;
+
+    /* auipc adds -2 GiB to 2 GiB - 4 KiB, the second instruction -2 KiB to 2 KiB - 1. */
+    check_error(XPHMG, "call . + 0x7FFFF800", 1, 6, far, "");
+    check_error(XPHMG, "call . - 0x80000802", 1, 6, far, "");
+    check_error(XPHMG, "tail 0x200000000", 1, 6, far, "");
+    a = assemble_text(XPHMG, "here: call here + 0x7FFFF7FE\n");
+    CHECK_EQ(a.result.diags.count, 0);
+    assembled_free(&a);
+}
+
 TEST(near_misses, "")
 {
     check_error(XPHMG, "ad a0, a1, a2", 1, 1, "unknown instruction", "did you mean `add`");

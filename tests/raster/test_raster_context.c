@@ -69,6 +69,38 @@ TEST(slots_are_given_in_turn, "TILE-358 TILE-360 TILE-414 TILE-415 TILE-416 TILE
     rig_close(&r);
 }
 
+/* What a snapshot may not hold: every other word of a state is legal once. */
+TEST(contexts_that_no_load_makes, "")
+{
+    struct rig r;
+    struct facet_raster_context good;
+    uint32_t s[16];
+
+    rig_open(&r);
+    rig_rstate(s, 8, 8);
+    CHECK_EQ(rig_load_rstate(&r, s), 0);
+    good = r.context;
+    for (unsigned slot = 0; slot < 16; slot++) {
+        memset(r.context.rstate[slot], 0xFF, sizeof r.context.rstate[slot]);
+        CHECK(!facet_raster_context_valid(&r.context));
+        r.context = good;
+    }
+    for (unsigned kind = 0; kind < FACET_RASTER_KINDS; kind++) {
+        r.context.current[kind] = 16; /* no slot */
+        CHECK(!facet_raster_context_valid(&r.context));
+        r.context.current[kind] = 1; /* one that was never loaded */
+        CHECK(!facet_raster_context_valid(&r.context));
+        r.context.current[kind] = FACET_RASTER_NONE; /* though slots were */
+        r.context.valid[kind] = 2;
+        CHECK(!facet_raster_context_valid(&r.context));
+        r.context = good;
+    }
+    r.context.has_setup = 2;
+    CHECK(!facet_raster_context_valid(&r.context));
+    CHECK(facet_raster_context_valid(&good));
+    rig_close(&r);
+}
+
 TEST(descriptor_sizes_and_alignment, "")
 {
     typedef struct facet_raster_result instruction(

@@ -748,6 +748,18 @@ TEST(watchdog, "TILE-484")
     kernel_close(&k);
 }
 
+TEST(the_watchdog_publishes_what_was_stored, "")
+{
+    kernel_open(&k, NULL);
+    k.packet.watchdog = 50;
+    CHECK(
+        kernel_load(&k, VRAM, "ADDI s2, s0, 7\nLUI s3, 0x80010\nSW s2, 0(s3)\nloop: J loop\nEXIT"));
+    kernel_run(&k); /* no core ends or waits for memory, so nothing else publishes */
+    CHECK_EQ(k.stop.code, 9);
+    CHECK_EQ(kernel_get(&k, DATA), 7);
+    kernel_close(&k);
+}
+
 TEST(a_fault_stops_everybody, "TILE-536")
 {
     kernel_open(&k, NULL);

@@ -104,6 +104,70 @@ static uint64_t csr(facet_machine *machine, uint32_t core, const char *name)
     return value.lo;
 }
 
+/* ---- the host looks and writes ----------------------------------------------------------------
+ */
+
+TEST(text_of_instructions_in_memory, "")
+{
+    facet_machine *m = make(
+        (struct facet_xphmg_config){0}, "_start: addi a0, a0, -1\nc.nop\nlui a1, 0xFEDCB\n", NULL);
+    char text[80];
+    uint32_t length = 0;
+
+    CHECK(facet_machine_disassemble(m, 0, 0x80000000, text, sizeof text, &length) > 0);
+    CHECK_EQ(length, 4);
+    CHECK_STR(text, "addi x10, x10, -1");
+    CHECK(facet_machine_disassemble(m, 0, 0x80000004, text, sizeof text, &length) > 0);
+    CHECK_EQ(length, 2);
+    CHECK_STR(text, "c.nop");
+    CHECK(facet_machine_disassemble(m, 0, 0x80000006, text, sizeof text, &length) > 0);
+    CHECK_EQ(length, 4);
+    CHECK_STR(text, "lui x11, 0xfedcb");
+    facet_machine_destroy(m);
+}
+
+/* Code that has run, and hot enough to be kept, is replaced by both kinds of writes. */
+TEST(writes_of_the_host_reach_code_that_ran, "")
+{
+    facet_machine *m = make(
+        (struct facet_xphmg_config){0}, "_start: addi a0, x0, 1\nadd a1, a1, a0\nj _start\n", NULL);
+    static const uint8_t two[] = {0x13, 0x05, 0x20, 0x00}, three[] = {0x13, 0x05, 0x30, 0x00};
+
+    (void)run(m, 3000);
+    CHECK_EQ(reg(m, 0, "x10"), 1);
+    CHECK_EQ(facet_machine_bus_write(m, 0, 0x80000000, two, 4, NULL), FACET_OK);
+    (void)run(m, 3000);
+    CHECK_EQ(reg(m, 0, "x10"), 2);
+    CHECK_EQ(facet_machine_write(m, 0, 0x80000000, three, 4, NULL), FACET_OK);
+    (void)run(m, 3000);
+    CHECK_EQ(reg(m, 0, "x10"), 3);
+    CHECK_EQ(reg(m, 0, "x11"), 6000);
+    facet_machine_destroy(m);
+}
+
+/* The handles of the console can be closed, any number of times; others that are not open cannot.
+ */
+TEST(closing_handles_by_semihosting, "")
+{
+    static const int64_t expected[] = {-1, 0, 0, 0, -1, -1};
+
+    for (unsigned handle = 0; handle < 6; handle++) {
+        char text[300];
+        facet_machine *m;
+
+        (void)snprintf(text,
+                       sizeof text,
+                       "_start: li a0, 2\nla a1, block\n.option norvc\n.balign 16\n"
+                       "slli x0, x0, 0x1f\nebreak\nsrai x0, x0, 7\nend: j end\n"
+                       ".balign 8\nblock: .dword %u\n",
+                       handle);
+        m = make((struct facet_xphmg_config){0}, text, NULL);
+        (void)run(m, 100);
+        CHECK_EQ((int64_t)reg(m, 0, "x10"), expected[handle]);
+        facet_machine_destroy(m);
+    }
+}
+
 /* ---- the same bits in every way of running ----------------------------------------------------
  */
 
