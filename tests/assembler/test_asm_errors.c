@@ -50,6 +50,19 @@ TEST(diagnostics_look_like_a_compilers, "")
               "    hint: did you mean `add`?\n");
     facet_strbuf_free(&out);
     assembled_free(&a);
+
+    a = assemble_text(XPHMG, "add a0, , a1\n"); /* nothing there: one mark */
+    facet_strbuf_init(&out);
+    facet_diag_format(&a.result.diags, &out);
+    CHECK_MSG(strncmp(facet_strbuf_text(&out),
+                      "t.s:1:9: error: expected a register\n"
+                      "    add a0, , a1\n"
+                      "            ^\n",
+                      67) == 0,
+              "%s",
+              facet_strbuf_text(&out));
+    facet_strbuf_free(&out);
+    assembled_free(&a);
 }
 
 TEST(targets_that_no_pair_of_instructions_reaches, "")

@@ -582,6 +582,50 @@ TEST(two_machines_with_a_filter, "")
     free(elf);
 }
 
+/* The rule is about CSRs that count by themselves, and no other. */
+TEST(counters_and_nothing_else, "")
+{
+    static const struct {
+        const char *name;
+        bool counts;
+    } each[] = {{"mcycle", true},
+                {"minstret", true},
+                {"mscratch", false},
+                {"mepc", false},
+                {"mtvec", false},
+                {"fflags", false}};
+
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        for (unsigned ignored = 0; ignored < 2; ignored++) {
+            char text[60];
+            size_t size = 0;
+            uint8_t *elf;
+            facet_machine *a, *b;
+            facet_lockstep_filter *filter = NULL;
+            struct facet_divergence d;
+
+            (void)snprintf(text, sizeof text, "csrw %s, s0\nloop: j loop\n", each[i].name);
+            elf = assemble(text, &size);
+            a = make(cached, elf, size);
+            b = make(plain, elf, size);
+            CHECK_EQ(facet_machine_set(a, 0, "mstatus", 0x2000), FACET_OK);
+            CHECK_EQ(facet_machine_set(b, 0, "mstatus", 0x2000), FACET_OK);
+            CHECK_EQ(facet_machine_set(b, 0, "s0", 8), FACET_OK);
+            CHECK_EQ(facet_lockstep_filter_create(a, &filter, NULL), FACET_OK);
+            CHECK_EQ(facet_lockstep_filter_ignore(filter, "s0", NULL), FACET_OK);
+            if (ignored != 0) {
+                CHECK_EQ(facet_lockstep_filter_ignore(filter, "counters", NULL), FACET_OK);
+            }
+            CHECK_EQ(facet_lockstep_run_filtered(a, b, filter, 10, &d, NULL), FACET_OK);
+            CHECK_MSG(d.found == (ignored == 0 || !each[i].counts), "%s", each[i].name);
+            facet_lockstep_filter_destroy(filter);
+            facet_machine_destroy(a);
+            facet_machine_destroy(b);
+            free(elf);
+        }
+    }
+}
+
 /* ---- memory as bytes ---- */
 
 TEST(bytes_do_not_know_pieces, "")

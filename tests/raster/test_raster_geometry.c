@@ -282,6 +282,34 @@ TEST(vertex_at_the_end_of_memory, "")
     }
 }
 
+/* Vertices that one draw has transformed are nothing to the next one: the memory has changed. */
+TEST(a_draw_remembers_no_vertices_of_the_last, "")
+{
+    struct rig r;
+    uint32_t s[16], g[32];
+
+    rig_open(&r);
+    rig_rstate(s, 8, 8);
+    rig_load_rstate(&r, s);
+    rig_gstate(g, 20 | 1 << 19);
+    g[3] = 8 | 1;
+    rig_load_gstate(&r, g);
+    for (uint32_t first = 0; first < 130; first++) {
+        big_triangle(&r, RIG_VERTICES + 20 * first, 1);
+        for (unsigned i = 0; i < 3; i++) {
+            rig_word(&r, RIG_INDICES + 4 * i, first + i);
+        }
+        for (uint32_t color = 1; color < 3; color++) {
+            for (unsigned i = 0; i < 3; i++) {
+                rig_word(&r, RIG_VERTICES + 20 * (first + i) + 16, color);
+            }
+            CHECK_EQ(rig_gdraw(&r, 3, 0, 1).code, 0);
+            CHECK_EQ(rig_pixel(&r, 8, 4, 4), color);
+        }
+    }
+    rig_close(&r);
+}
+
 /* 15.5: a guard band that is no number from 1 to 2^16 is 1. With 1 a triangle far beyond the
  * viewport is cut before it leaves the range of positions; with 2^16 it is dropped (RANGE). */
 TEST(guard_factors, "TILE-408")
