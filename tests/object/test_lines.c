@@ -2,6 +2,7 @@
  * made in every version of DWARF. */
 #include "harness.h"
 
+#include "base/bits.h"
 #include "base/file.h"
 #include "object/elf.h"
 #include "object/lines.h"
@@ -176,4 +177,85 @@ TEST(damaged_tables, "")
     object->sections = NULL;
     object->section_count = 0;
     facet_object_free(object);
+}
+
+/* A unit of version 5 with one file, `a`, line 1 at 0x80000000: after its name come further
+ * entries as other compilers write them. */
+static size_t unit_with(const uint8_t *formats,
+                        size_t format_count,
+                        size_t format_bytes,
+                        const uint8_t *entries,
+                        size_t entry_bytes,
+                        uint8_t out[300])
+{
+    static const uint8_t head[] = {1, 1, 1, 0xFB, 14, 13, 0, 1, 1,   1, 1, 0,
+                                   0, 0, 1, 0,    0,  1,  1, 1, 0x8, 1, 0};
+    static const uint8_t program[] = {0, 9, 2, 0, 0, 0, 0x80, 0, 0, 0, 0, 1, 2, 4, 0, 1, 1};
+    size_t at = 12;
+
+    memcpy(out + at, head, sizeof head); /* one folder, without a name */
+    at += sizeof head;
+    out[at++] = (uint8_t)(1 + format_count);
+    out[at++] = 1;
+    out[at++] = 8; /* path, string */
+    memcpy(out + at, formats, format_bytes);
+    at += format_bytes;
+    out[at++] = 2; /* files: 0 is the main one, 1 is the first of the program */
+    for (unsigned i = 0; i < 2; i++) {
+        out[at++] = i == 0 ? 'm' : 'a';
+        out[at++] = 0;
+        memcpy(out + at, entries, entry_bytes);
+        at += entry_bytes;
+    }
+    facet_store_le32(out + 8, (uint32_t)(at - 12));
+    memcpy(out + at, program, sizeof program);
+    at += sizeof program;
+    facet_store_le32(out, (uint32_t)(at - 4));
+    facet_store_le32(out + 4, 5 | 8 << 16); /* version, 8 bytes of address, no selector */
+    return at;
+}
+
+TEST(entries_of_version_5, "")
+{
+    /* The source itself as text, sums and sizes of every form. */
+    static const struct {
+        uint8_t formats[4];
+        size_t format_bytes;
+        uint8_t entry[20];
+        size_t entry_bytes;
+        bool good;
+    } each[] = {{{0x81, 0x40, 0x08}, 3, {'i', 'n', 't', 0}, 4, true},
+                {{5, 0x1E}, 2, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, 16, true},
+                {{2, 0x0B}, 2, {9}, 1, true},
+                {{3, 0x05}, 2, {9, 9}, 2, true},
+                {{3, 0x06}, 2, {9, 9, 9, 9}, 4, true},
+                {{3, 0x07}, 2, {9, 9, 9, 9, 9, 9, 9, 9}, 8, true},
+                {{4, 0x0F}, 2, {0x80, 0x80, 1}, 3, true},
+                {{5, 0x09}, 2, {3, 'x', 'y', 'z'}, 4, true},
+                {{5, 0x09}, 2, {100, 'x'}, 2, false}, /* longer than the unit */
+                {{5, 0x09}, 2, {0xFF, 0xFF, 0xFF, 0xFF, 15}, 5, false},
+                {{5, 0x0A}, 2, {1, 'x'}, 2, false}};
+
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        struct facet_object *object = facet_object_new(FACET_ISA_XPHMG);
+        uint8_t bytes[300];
+        struct facet_section section = {.name = ".debug_line", .data = bytes};
+        struct facet_lines lines;
+        struct facet_error err = {0};
+        const struct facet_line_row *row;
+
+        section.size = unit_with(
+            each[i].formats, 1, each[i].format_bytes, each[i].entry, each[i].entry_bytes, bytes);
+        object->sections = &section;
+        object->section_count = 1;
+        CHECK_EQ(facet_lines_read(object, &lines, &err), each[i].good ? FACET_OK : FACET_ERR_INPUT);
+        row = each[i].good ? facet_lines_find(&lines, 0x80000000) : NULL;
+        if (each[i].good && CHECK_MSG(row != NULL, "entry %zu", i)) {
+            CHECK_STR(row->file, "a");
+            CHECK_EQ(row->line, 1);
+        }
+        object->sections = NULL;
+        object->section_count = 0;
+        facet_object_free(object);
+    }
 }
