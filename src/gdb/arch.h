@@ -26,8 +26,8 @@ struct facet_gdb_arch {
     const struct facet_gdb_borrowed {
         const char *name, *reg;
         const char *call; /* how an instruction that puts its return address there begins: without
-                             one before the address the register is not shown, so that GDB does
-                             not invent a caller; NULL: for any register */
+                             one before the address GDB is given none, so that it does not invent a
+                             caller; NULL: for any register */
     } * borrowed;
     const char *borrowed_feature;
     uint8_t borrowed_bytes; /* of each of them */

@@ -216,6 +216,14 @@ static const struct facet_gdb_alone *next_alone(const struct facet_gdb_history *
     return NULL;
 }
 
+uint32_t facet_gdb_history_next_core(const struct facet_gdb_history *h)
+{
+    uint64_t now = facet_machine_steps(h->machine);
+    const struct facet_gdb_alone *alone = next_alone(h, now);
+
+    return alone != NULL && alone->first <= now ? alone->core : facet_machine_next_core(h->machine);
+}
+
 void facet_gdb_history_lock(struct facet_gdb_history *h, uint32_t core)
 {
     uint64_t now = facet_machine_steps(h->machine);

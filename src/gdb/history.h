@@ -58,6 +58,8 @@ void facet_gdb_history_changed(struct facet_gdb_history *h);
 /* From now on this core moves alone, FACET_NONE: all do. Where that differs from what was, another
  * future begins. */
 void facet_gdb_history_lock(struct facet_gdb_history *h, uint32_t core);
+/* As facet_machine_next_core, and the core that made the next step alone. */
+uint32_t facet_gdb_history_next_core(const struct facet_gdb_history *h);
 /* As facet_machine_run with at most `budget` steps, or as facet_machine_step when `single`; may
  * stop earlier with FACET_STOP_BUDGET. */
 void facet_gdb_history_run(struct facet_gdb_history *h,

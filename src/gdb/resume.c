@@ -235,7 +235,7 @@ void facet_gdb_continue(struct facet_gdb *gdb)
 
     take_input(gdb);
     facet_gdb_points_set(gdb, true);
-    lock(gdb, gdb->resume_core);
+    lock(gdb, gdb->core); /* the one that the debugger looks at */
     do {
         run(gdb, SLICE, false, &stop);
     } while (goes_on(gdb, &stop, !gdb->locked || ++count % LOOK == 0));
@@ -253,7 +253,7 @@ void facet_gdb_step(struct facet_gdb *gdb, uint32_t core)
     facet_gdb_points_set(gdb, true);
     lock(gdb, core);
     while (more) {
-        bool own = facet_machine_next_core(gdb->machine) == core || can_turn(gdb, core);
+        bool own = facet_gdb_history_next_core(&gdb->history) == core || can_turn(gdb, core);
 
         run(gdb, 1, own, &stop);
         more = goes_on(gdb, &stop, ++count % LOOK == 0) && !(own && stop.steps > 0);
@@ -291,7 +291,7 @@ static bool find_step(struct facet_gdb *gdb,
     *interrupted = gdb->history.given_up;
     while (good && facet_machine_steps(gdb->machine) < end) {
         uint64_t now = facet_machine_steps(gdb->machine);
-        bool own = facet_machine_next_core(gdb->machine) == core;
+        bool own = facet_gdb_history_next_core(&gdb->history) == core;
         struct facet_stop stop;
 
         run(gdb, 1, false, &stop);

@@ -721,7 +721,8 @@ enum facet_gdb_end facet_gdb_serve(facet_gdb *gdb)
     gdb->input_at = gdb->input_size = 0;
     gdb->held = FACET_GDB_NOTHING;
     gdb->point_count = 0;
-    gdb->no_ack = gdb->over = false;
+    gdb->no_ack = gdb->over = gdb->core_view = gdb->locked = false;
+    gdb->file_fds = 0;
     facet_strbuf_clear(&gdb->frame);
     while (!gdb->over) {
         enum facet_gdb_event event = gdb->held;

@@ -56,6 +56,12 @@ static bool has_fields(const struct facet_csr_desc *csr)
            (csr->field_count > 1 || csr->fields[0].hi - csr->fields[0].lo + 1 < csr->width);
 }
 
+/* One bit for each lane. */
+static bool has_bits(const struct facet_reg_desc *reg)
+{
+    return reg->type == FACET_REG_FLAGS && reg->width > 1 && reg->width <= 64;
+}
+
 static struct facet_gdb_reg
 csr_entry(struct facet_gdb_target *t, const facet_machine *machine, uint32_t index, bool fields)
 {
@@ -140,6 +146,17 @@ static uint32_t list_all(struct facet_gdb_target *t,
             out[n++] = csr_entry(t, machine, i, true);
         }
     }
+    for (uint32_t i = 0; i < core->reg_count; i++) {
+        if (has_bits(&core->regs[i])) {
+            out[n++] = (struct facet_gdb_reg){
+                .name = make_name(&t->arena, "", core->regs[i].name, "_bits", true),
+                .feature = own_feature(t, machine, "bits"),
+                .reg = &core->regs[i],
+                .index = i,
+                .fields = true,
+                .bytes = bytes_of(core->regs[i].width)};
+        }
+    }
     for (uint32_t i = 0; i < n; i++) {
         good = good && out[i].name != NULL && out[i].feature != NULL;
     }
@@ -205,7 +222,11 @@ print_fields(struct facet_strbuf *out, struct facet_arena *arena, const struct f
 
     facet_strbuf_printf(out, "<flags id=\"%s_type\" size=\"%u\">\n", r->name, r->bytes);
     for (unsigned bit = 0; bit < bits; bit++) {
-        for (unsigned i = 0; i < r->csr->field_count; i++) {
+        if (r->csr == NULL && bit < r->reg->width) {
+            facet_strbuf_printf(
+                out, "<field name=\"l%u\" start=\"%u\" end=\"%u\"/>\n", bit, bit, bit);
+        }
+        for (unsigned i = 0; r->csr != NULL && i < r->csr->field_count; i++) {
             const struct facet_field_desc *f = &r->csr->fields[i];
             bool shown = strcmp(f->name, "RSV") != 0 && strcmp(f->name, "reserved") != 0;
             const char *name = shown && f->lo == bit && f->hi < bits && f->hi >= f->lo
@@ -352,7 +373,7 @@ enum facet_status facet_gdb_target_make(struct facet_gdb_target *t,
     if (core == NULL) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "no core of the machine executes instructions");
     }
-    count = borrowed_count(t->arch) + core->reg_count + 2 * core->csr_count;
+    count = borrowed_count(t->arch) + 2 * (core->reg_count + core->csr_count);
     all = facet_arena_calloc(&t->arena, count, sizeof *all);
     t->regs = facet_arena_calloc(&t->arena, count, sizeof *t->regs);
     if (all != NULL && t->regs != NULL && (count = list_all(t, machine, core, all)) != 0) {
@@ -416,7 +437,11 @@ bool facet_gdb_reg_get(const struct facet_gdb_target *t,
         return false;
     }
     if (r->call != NULL && !follows_call(machine, core, r, value.lo)) {
-        return false; /* GDB shows no caller then */
+        /* A caller that is the frame itself: there GDB stops without showing it. One at 0 or at an
+         * address that is not known would be shown. */
+        (void)facet_machine_reg_read(
+            machine, core, facet_machine_core(machine, core)->pc, &value, NULL);
+        value.lo += 4;
     }
     facet_store_le64(out, value.lo);
     facet_store_le64(out + 8, value.hi);
@@ -437,6 +462,14 @@ bool facet_gdb_reg_set(const struct facet_gdb_target *t,
     }
     if (r->reg == NULL && r->csr == NULL) {
         return value.lo == 0;
+    }
+    if (r->call != NULL) { /* what was not the register's is not written back */
+        uint8_t shown[16];
+
+        if (facet_gdb_reg_get(t, machine, core, number, shown) &&
+            facet_load_le64(shown) == value.lo) {
+            return true;
+        }
     }
     return (r->csr != NULL
                 ? facet_machine_csr_write(machine, core, r->index, value, NULL, NULL)

@@ -21,7 +21,7 @@ struct facet_gdb_reg {
     const struct facet_csr_desc *csr;
     uint32_t index;   /* in the machine's table */
     const char *call; /* struct facet_gdb_borrowed */
-    bool fields;      /* the view of a CSR by its fields */
+    bool fields;      /* the view of a CSR by its fields, of a register by its bits */
     uint8_t bytes;    /* as sent: 1, 2, 4, 8 or 16 */
 };
 

@@ -108,6 +108,7 @@ const struct facet_object_symbol *facet_symbols_find(const struct facet_symbols 
                                                      uint64_t address)
 {
     const struct facet_object_symbol *symbol;
+    const struct facet_section *section;
     size_t low = 0, high = symbols->count;
 
     while (low < high) {
@@ -123,8 +124,8 @@ const struct facet_object_symbol *facet_symbols_find(const struct facet_symbols 
         return NULL;
     }
     symbol = &symbols->object->symbols[symbols->order[low - 1]];
-    return address - symbol->value < symbols->object->sections[symbol->section].size ? symbol
-                                                                                     : NULL;
+    section = &symbols->object->sections[symbol->section];
+    return address - section->address < section->size ? symbol : NULL;
 }
 
 void facet_symbols_print(const struct facet_symbols *symbols,

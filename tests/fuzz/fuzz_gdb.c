@@ -119,7 +119,11 @@ static facet_machine *make(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct line line;
-    struct facet_gdb_host host = {.line = &line, .send = take_answer, .receive = give_bytes};
+    struct facet_gdb_host host = {.line = &line,
+                                  .send = take_answer,
+                                  .receive = give_bytes,
+                                  .program = "a program",
+                                  .program_size = 9};
     struct facet_blob state;
     facet_machine *m;
     facet_gdb *gdb;
