@@ -3,11 +3,9 @@
 #include "command/output.h"
 #include "command/stop.h"
 #include "session/lint.h"
+#include "session/tile_picture.h"
 #include "session/tile_play.h"
 
-#include "base/bits.h"
-#include "base/hash.h"
-#include "image/image.h"
 #include "json/json.h"
 
 #include <inttypes.h>
@@ -27,36 +25,20 @@ struct drawing {
 static bool write_picture(struct drawing *d, const char *path, struct facet_error *err)
 {
     const struct facet_tile_list *plan = &d->list.plan;
-    uint32_t bytes = plan->frame.format == FACET_TILE_RGB565 ? 2 : 4;
-    const uint8_t *vram = facet_tile_unit(d->list.machine)->vram;
-    struct facet_image image;
-    bool good;
+    struct facet_image image = {0};
+    bool good = session_tile_image(facet_tile_unit(d->list.machine)->vram +
+                                       (plan->frame.address - FACET_TILE_VRAM_BASE),
+                                   plan->frame.stride,
+                                   plan->frame.width,
+                                   plan->frame.height,
+                                   plan->frame.format == FACET_TILE_RGB565,
+                                   &image,
+                                   err) == FACET_OK;
 
-    if (facet_image_create(&image, plan->frame.width, plan->frame.height, err) != FACET_OK) {
-        return false;
+    if (good) {
+        d->hash = session_image_hash(&image, 0);
+        good = facet_image_png_write(path, &image, err) == FACET_OK;
     }
-    for (uint32_t y = 0; y < image.height; y++) {
-        const uint8_t *row =
-            vram + (plan->frame.address - FACET_TILE_VRAM_BASE) + (size_t)y * plan->frame.stride;
-
-        for (uint32_t x = 0; x < image.width; x++) {
-            uint8_t *to = facet_image_at(&image, x, y);
-            uint32_t c = facet_load_le16(row + (size_t)x * bytes);
-
-            if (bytes == 2) {
-                to[0] = (uint8_t)((c >> 11) << 3 | c >> 13);
-                to[1] = (uint8_t)((c >> 5 & 63) << 2 | (c >> 9 & 3));
-                to[2] = (uint8_t)((c & 31) << 3 | (c >> 2 & 7));
-            } else {
-                to[0] = row[4 * (size_t)x + 2];
-                to[1] = row[4 * (size_t)x + 1];
-                to[2] = row[4 * (size_t)x];
-            }
-            to[3] = 255;
-        }
-    }
-    d->hash = facet_hash_bytes(image.rgba, 4 * (size_t)image.width * image.height, 0);
-    good = facet_image_png_write(path, &image, err) == FACET_OK;
     facet_image_free(&image);
     return good;
 }
@@ -115,6 +97,7 @@ static void tell_text(const struct drawing *d, const char *output)
 static int draw(struct drawing *d, const char *output)
 {
     struct facet_error err = {0};
+    int expected;
     bool good;
 
     if (!session_lint_start(&d->lint, d->args, d->list.machine)) {
@@ -136,7 +119,10 @@ static int draw(struct drawing *d, const char *output)
     } else if (strcmp(output, "-") != 0) {
         tell_text(d, output);
     }
-    return d->list.play.bad != 0 || session_lint_fails(&d->lint) ? CLI_NO : CLI_OK;
+    expected = session_expect(d->args, d->hash);
+    return expected != CLI_OK                                      ? expected
+           : d->list.play.bad != 0 || session_lint_fails(&d->lint) ? CLI_NO
+                                                                   : CLI_OK;
 }
 
 static int run_draw(const struct cli_args *args)
@@ -168,6 +154,7 @@ static const struct cli_option draw_options[] = {
      0,
      "N",
      "host threads of the raster unit (default 1, 0: all processors); same picture"},
+    SESSION_EXPECT_OPTION,
     CLI_PLAIN_OPTION,
     CLI_STOP_OPTION,
     SESSION_LINT_SWITCHES,

@@ -4,6 +4,7 @@
 #include "session/lint.h"
 #include "session/steps.h"
 #include "session/tile_output.h"
+#include "session/tile_picture.h"
 #include "session/tile_report.h"
 
 #define SNAPSHOT_LIMIT ((size_t)1 << 30) /* bytes: VRAM, caches and state are below */
@@ -58,7 +59,7 @@ static int exit_code(const struct session *s)
 static int run_tile(const struct cli_args *args)
 {
     struct session s = {.args = args};
-    int code = CLI_BAD;
+    int code = CLI_BAD, expected;
     bool good;
 
     if (cli_given(args, "lint-rules")) {
@@ -100,6 +101,8 @@ static int run_tile(const struct cli_args *args)
     }
     if (good) {
         code = exit_code(&s);
+        expected = session_expect(args, s.outputs.hash);
+        code = code == CLI_OK || expected == CLI_BAD ? expected : code;
     }
     session_explain_free(&s.why);
     session_cover_free(&s.cover);
@@ -113,7 +116,9 @@ static const struct cli_option run_options[] = {
     {"out",
      'o',
      "ADDR,LEN=FILE",
-     CLI_GROUP("Run") "write memory to a file when the dispatch has ended; repeatable"},
+     CLI_GROUP("Run") "write memory to a file when the dispatch has ended; ADDR,WxH=FILE.png: as a "
+                      "picture of ARGB8888 texels; repeatable"},
+    SESSION_EXPECT_OPTION,
     {"break", 'b', "ADDR", "stop before the instruction at an address or symbol; repeatable"},
     {"steps", 0, "N", "stop after so many instructions of all cores together"},
     CLI_PLAIN_OPTION,
@@ -140,6 +145,12 @@ const struct cli_command cli_cmd_tile_run = {
         "every tile of the grid on four cores; each ends with EXIT. The argument block is 64 KiB "
         "below the end of VRAM and has one word per --arg. Addresses of --in, --out and --break "
         "are numbers, names of arguments or symbols of the kernel.\n\n"
+        "A PNG or JPEG file of --arg NAME=@FILE is decoded to ARGB8888 texels, and NAME.width and "
+        "NAME.height are numbers for the other options. --expect compares the hash of all --out, "
+        "of pictures that of their pixels.\n\n"
+        "After a fault, at a breakpoint and after --steps the report names source line and "
+        "instruction, the registers that it reads, who wrote them, and the words of status that "
+        "are not zero.\n\n"
         "The report has the instructions of each core by class (as the CSRs perf_* count them), "
         "status, faults and rounds. The exit code is 0 when the dispatch is done or stopped at a "
         "breakpoint or after --steps, 1 when it ended with a fault or the watchdog, or waits for "

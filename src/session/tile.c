@@ -2,6 +2,7 @@
 #include "session/tile.h"
 #include "command/output.h"
 #include "session/asm_options.h"
+#include "session/tile_picture.h"
 #include "session/trace.h"
 
 #include "assembler/assemble.h"
@@ -306,8 +307,19 @@ bool session_tile_address(const struct session_tile *s, const char *text, uint32
         return true;
     }
     for (size_t i = 0; i < s->arg_count; i++) {
-        if (text[0] != '\0' && strcmp(s->args[i].name, text) == 0) {
+        const char *name = s->args[i].name;
+        size_t length = strlen(name);
+
+        if (length == 0 || strncmp(name, text, length) != 0) {
+            continue;
+        }
+        if (text[length] == '\0') {
             *address = s->args[i].value;
+            return true;
+        }
+        if (s->args[i].width != 0 &&
+            (strcmp(text + length, ".width") == 0 || strcmp(text + length, ".height") == 0)) {
+            *address = text[length + 1] == 'w' ? s->args[i].width : s->args[i].height;
             return true;
         }
     }
@@ -397,10 +409,18 @@ static bool arg_file(struct session_tile *s,
 {
     struct facet_bytes file;
     struct facet_error err = {0};
+    uint32_t width = 0, height = 0;
     bool good = true;
 
     if (facet_file_read(path, FILE_LIMIT, &file, &err) != FACET_OK) {
         (void)cli_bad_error(args, &err);
+        return false;
+    }
+    if (name[0] != '\0' && session_is_picture(path) &&
+        session_tile_texels(&file, &width, &height, &err) != FACET_OK) {
+        (void)facet_fail_in(&err, path);
+        (void)cli_bad_error(args, &err);
+        free(file.data);
         return false;
     }
     if (name[0] != '\0') {
@@ -412,6 +432,10 @@ static bool arg_file(struct session_tile *s,
         } else {
             *top = (uint32_t)facet_align_down(*top - (uint32_t)file.size, 64);
             good = put_file(s, args, path, *top, &file) && add_arg(s, args, name, *top);
+            if (good) {
+                s->args[s->arg_count - 1].width = width;
+                s->args[s->arg_count - 1].height = height;
+            }
         }
     } else if (file.size % 4 != 0) {
         good = false;

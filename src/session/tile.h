@@ -14,8 +14,8 @@
      "tile columns and rows of the dispatch (default 1x1)"},                                       \
     {"tile", 0, "WxH", "pixels of a tile (default 16x16)"},                                        \
     {"arg", 'a', "NAME=VALUE", "one word of the argument block, in this order: a number, a float " \
-     "with a point, or @FILE: the address of the file's bytes in VRAM; @FILE alone: its words; "   \
-     "repeatable"},                                                                                \
+     "with a point, or @FILE: the address of the file's bytes in VRAM, of a .png or .jpg its "      \
+     "ARGB8888 texels; @FILE alone: its words; repeatable"},                                       \
     {"in", 'i', "ADDR=FILE", "load a file into VRAM, IMEM or the sampler table; repeatable"},      \
     {"shared", 0, "BYTES", "scratch per core, up to 32768 (default 0)"},                           \
     {"const", 0, "ADDR,LEN", "constant region in VRAM"},                                           \
@@ -48,6 +48,7 @@ struct session_tile {
     struct {
         char name[64]; /* "" for words of an @FILE */
         uint32_t value;
+        uint32_t width, height; /* of a picture: NAME.width and NAME.height are numbers, too */
     } args[SESSION_TILE_ARGS];
     size_t arg_count;
 };

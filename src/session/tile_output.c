@@ -2,9 +2,12 @@
 #include "session/tile_output.h"
 
 #include "command/output.h"
+#include "session/tile_picture.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +57,30 @@ static const char *what_it_replaces(const struct cli_args *args, const char *pat
     return NULL;
 }
 
-/* ADDR,LEN=FILE, with the memory there. */
+/* "WxH", numbers or the names of numbers. */
+static bool
+read_picture_size(struct session_tile_output *out, const struct session_tile *setup, char *text)
+{
+    char *times = strchr(text, 'x');
+
+    /* An x may also be a letter of a name: the first one that splits the text into two sizes. */
+    for (; times != NULL; times = strchr(times + 1, 'x')) {
+        *times = '\0';
+        if (session_tile_address(setup, text, &out->width) &&
+            session_tile_address(setup, times + 1, &out->height)) {
+            *times = 'x';
+            break;
+        }
+        *times = 'x';
+    }
+    if (times == NULL || out->width - 1 >= 8192 || out->height - 1 >= 8192) {
+        return false;
+    }
+    out->size = 4 * out->width * out->height;
+    return true;
+}
+
+/* ADDR,LEN=FILE or ADDR,WxH=FILE.png, with the memory there. */
 static bool read_option(struct session_tile_output *out,
                         const struct session_tile *setup,
                         const struct cli_args *args,
@@ -75,7 +101,17 @@ static bool read_option(struct session_tile_output *out,
         (void)cli_bad(args, "--out %s: '%s' is %s", text, name, SESSION_TILE_NO_ADDRESS);
         return false;
     }
-    if (!session_tile_address(setup, length, &out->size)) {
+    if (cli_ends_with(equals, ".png")) {
+        if (!read_picture_size(out, setup, length)) {
+            (void)cli_bad(
+                args,
+                "--out %s: '%s' is no size of a picture; expected ADDR,WxH=FILE.png, each "
+                "1 to 8192",
+                text,
+                length);
+            return false;
+        }
+    } else if (!session_tile_address(setup, length, &out->size)) {
         (void)cli_bad(args, "--out %s: '%s' is %s", text, length, SESSION_TILE_NO_ADDRESS);
         return false;
     }
@@ -187,6 +223,23 @@ bool session_tile_outputs_plan(struct session_tile_outputs *outputs,
     return check_save(outputs, args) && share_stdout(outputs, args);
 }
 
+static enum facet_status encode(const struct session_tile_output *out,
+                                struct facet_bytes *file,
+                                uint64_t *hash,
+                                struct facet_error *err)
+{
+    struct facet_image image = {0};
+    enum facet_status status = session_tile_image(
+        out->bytes, 4 * (size_t)out->width, out->width, out->height, false, &image, err);
+
+    if (status == FACET_OK) {
+        *hash = session_image_hash(&image, *hash);
+        status = facet_image_png_encode(&image, file, err);
+    }
+    facet_image_free(&image);
+    return status;
+}
+
 bool session_tile_outputs_write(struct session_tile_outputs *outputs,
                                 const struct session_tile *setup,
                                 const struct cli_args *args,
@@ -194,6 +247,7 @@ bool session_tile_outputs_write(struct session_tile_outputs *outputs,
 {
     const char *save = cli_value(args, "save");
     struct facet_file_part parts[CLI_MAX_VALUES + 2];
+    struct facet_bytes files[CLI_MAX_VALUES] = {{NULL, 0}};
     struct facet_blob state = {0};
     struct facet_error err = {0};
     enum facet_status status = FACET_OK;
@@ -202,8 +256,14 @@ bool session_tile_outputs_write(struct session_tile_outputs *outputs,
     for (int i = 0; status == FACET_OK && i < outputs->count; i++) {
         struct session_tile_output *out = &outputs->list[i];
 
-        parts[count++] = (struct facet_file_part){out->path, out->bytes, out->size};
         status = facet_machine_read(setup->machine, 0, out->address, out->bytes, out->size, &err);
+        if (status == FACET_OK && out->width != 0) {
+            status = encode(out, &files[i], &outputs->hash, &err);
+            parts[count++] = (struct facet_file_part){out->path, files[i].data, files[i].size};
+        } else {
+            outputs->hash = facet_hash_bytes(out->bytes, out->size, outputs->hash);
+            parts[count++] = (struct facet_file_part){out->path, out->bytes, out->size};
+        }
     }
     if (status == FACET_OK && save != NULL) {
         status = facet_machine_snapshot(setup->machine, &state, &err);
@@ -216,6 +276,9 @@ bool session_tile_outputs_write(struct session_tile_outputs *outputs,
         status = facet_file_write_all(parts, count, &err);
     }
     facet_blob_free(&state);
+    for (int i = 0; i < outputs->count; i++) {
+        free(files[i].data);
+    }
     if (status != FACET_OK) {
         (void)cli_bad_error(args, &err);
     }

@@ -11,11 +11,13 @@ struct session_tile_output {
     const char *path;
     uint8_t *bytes;
     uint32_t address, size;
+    uint32_t width, height; /* of a picture; 0: bytes */
 };
 
 struct session_tile_outputs {
     struct session_tile_output list[CLI_MAX_VALUES];
     int count;
+    uint64_t hash;   /* of all of them, once written */
     bool use_stdout; /* for a file or the trace: the report goes to standard error */
 };
 

@@ -36,7 +36,7 @@ twice:
 def gdb(words, *commands, program=None, cwd=None):
     if GDB is None:
         skip("gdb-multiarch is not installed")
-    line = [GDB, "-batch", "-nx", "-ex", "set width 0", "-ex", "set style enabled off", "-ex",
+    line = [GDB, "-batch", "-nx", "-ex", "set width 0", "-ex", "set style enabled off", "-ex", "set remotetimeout 200", "-ex",
             f"target remote | {FACET} gdb {words} --quiet --stdio"]
     for command in commands:
         line += ["-ex", command]
@@ -162,7 +162,7 @@ def instructions_without_a_word():
     with Folder() as folder:
         if GDB is None:
             skip("gdb-multiarch is not installed")
-        done = subprocess.run([GDB, "-batch", "-nx", "-ex", f"source {SOURCE}/src/gdb/facet.py", "-ex",
+        done = subprocess.run([GDB, "-batch", "-nx", "-ex", "set remotetimeout 200", "-ex", f"source {SOURCE}/src/gdb/facet.py", "-ex",
                                f"target remote | {FACET} gdb --machine tile k.s --quiet --stdio", "-ex", "x/2i $pc"],
                               capture_output=True, text=True, cwd=folder, stdin=subprocess.DEVNULL, timeout=300)
         in_order(done.stdout, "=> 0x80000000 <start>:\tADDI s1, s0, 77", "<start+4>:\tCSRRS s2")

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import tempfile
 import time
+import zlib
 
 from harness import add_case, case, check, check_eq, main, skip
 
@@ -545,6 +546,85 @@ def a_saved_run_goes_on_as_if_it_had_never_stopped():
         bad = facet(*words, "--resume", state, *change)
         check_eq(bad.returncode, 2, f"{change}: {bad.stdout}")
         check(told in bad.stderr, f"{change}: {bad.stderr}")
+
+
+INVERT = """    CSRR s1, arg_base        # inverts the colours of every texel, one row of the grid after the other
+    LW s2, 0(s1)
+    LW s3, 4(s1)
+    LW s4, 8(s1)
+    MUL s5, s3, s4
+loop:
+    LW s6, 0(s2)
+    XORI s6, s6, -1
+    SW s6, 0(s2)
+    ADDI s2, s2, 4
+    ADDI s5, s5, -1
+    BNE s5, s0, loop
+    EXIT
+"""
+
+
+def png_pixels(name):
+    """(width, height, rows of (r, g, b, a)) of an 8-bit PNG, by the format's own rules."""
+    with open(name, "rb") as file:
+        data = file.read()
+    at, packed = 8, b""
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + size]
+        if kind == b"IHDR":
+            width, height, depth, colour = struct.unpack(">IIBB", body[:10])
+        packed += body if kind == b"IDAT" else b""
+        at += 12 + size
+    channels = {2: 3, 6: 4}[colour]
+    raw, rows, before = zlib.decompress(packed), [], bytes(width * channels)
+    for y in range(height):
+        line = bytearray(raw[y * (width * channels + 1):(y + 1) * (width * channels + 1)])
+        how, line = line[0], line[1:]
+        for i in range(len(line)):
+            a = line[i - channels] if i >= channels else 0
+            b, c = before[i], before[i - channels] if i >= channels else 0
+            p = a + b - c
+            paeth = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
+            line[i] = (line[i] + (0, a, b, (a + b) // 2, paeth)[how]) & 255
+        rows.append([tuple(line[i:i + 3]) for i in range(0, len(line), channels)])
+        before = bytes(line)
+    return width, height, rows
+
+
+def png_bytes(width, height, rows):
+    chunk = lambda kind, body: struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    raw = b"".join(b"\0" + bytes(v for pixel in row for v in pixel) for row in rows)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
+
+
+@case()
+def pictures_in_and_out():
+    kernel, picture, out = path("invert.s"), path("in.png"), path("out.png")
+    rows = [[(x * 40, y * 50, 7 * x + y) for x in range(5)] for y in range(3)]
+    with open(kernel, "w") as file:
+        file.write(INVERT)
+    with open(picture, "wb") as file:
+        file.write(png_bytes(5, 3, rows))
+    words = ["tile", "run", kernel, "--cores", "1", "--arg", "pic=@" + picture, "--arg", "w=pic.width", "--arg", "h=pic.height",
+             "--out", "pic,pic.widthxpic.height=" + out]
+    done = facet(*words)
+    check_eq(done.returncode, 0, done.stdout + done.stderr)
+    check_eq(png_pixels(out), (5, 3, [[tuple(255 - v for v in pixel) for pixel in row] for row in rows]))
+    done = facet(*words, "--expect", "0")
+    check_eq(done.returncode, 1)
+    hash = re.search(r"the hash is (0x[0-9a-f]{16}), expected 0x0{16}", done.stderr)
+    check(hash, done.stderr)
+    check_eq(facet(*words, "--expect", hash.group(1)).returncode, 0)
+    check_eq(facet(*words[:-1], "pic,5x3=" + out, "--expect", hash.group(1)).returncode, 0)
+    for bad in ("pic,60=" + out, "pic,0x3=" + out, "pic,9000x1=" + out, "pic,5x=" + out):
+        done = facet(*words[:-1], bad)
+        check(done.returncode == 2 and "ADDR,WxH=FILE.png" in done.stderr, done.stderr)
+    with open(picture, "wb") as file:
+        file.write(b"\x89PNG, but not really")
+    done = facet(*words)
+    check(done.returncode == 2 and picture in done.stderr, done.stderr)
 
 
 @case()

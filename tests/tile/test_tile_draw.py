@@ -2,6 +2,7 @@
 hosts, and lists that must be refused with the command and the field."""
 import json
 import os
+import re
 import struct
 import subprocess
 import tempfile
@@ -194,8 +195,39 @@ def faults_are_told():
     check_eq(done.returncode, 1)
     lines = done.stdout.splitlines()
     check(lines[0].startswith("commands[0] (DISPATCH): status 0x24, "), lines[0])
-    check_eq(lines[1], "commands[1] (RRECT): status 0x13, graphics error BAD_STATE")
+    check(lines[1].startswith("core 0: load fault (cause 4) at pc 0x") and
+          lines[1].endswith(" buffers.kernel.code:1, address 0x00000000: LW s1, 0(s0)"), lines[1])
+    check("commands[1] (RRECT): status 0x13, graphics error BAD_STATE" in lines, done.stdout)
     check(os.path.exists(path("out.png")), "no picture")
+
+
+@case()
+def faults_say_who_wrote_what_they_read():
+    kernel = {"code": ["first: ADDI s1, s0, 0x10", "ADDI s2, s0, 7", "SHLI s1, s1, 4", "loop: ADDI s2, s2, -1", "BNE s2, s0, loop", "SW s2, 4(s1)"]}
+    commands = [{"command": "DISPATCH", "descriptor": {"pc": "ok", "grid": [4, 1]}},
+                {"command": "DISPATCH", "descriptor": {"pc": "kernel", "grid": [1, 1], "core_mask": 2}}]
+    buffers = {"frame": {"size": 256}, "ok": {"code": ["ADDI s1, s0, 3", "EXIT"]}, "kernel": kernel}
+    done = draw(commands, buffers=buffers)
+    check_eq(done.returncode, 1)
+    check(re.search(r"core 1: store fault \(cause \d\) at pc 0x[0-9a-f]{8} <loop\+8> buffers.kernel.code:6, address 0x00000104: SW s2, 4\(s1\)\n",
+                    done.stdout), done.stdout)
+    for line in (r"  s1 = 0x00000100, written at 0x[0-9a-f]{8} <first\+8> buffers.kernel.code:3: SHLI s1, s1, 4\n",
+                 r"  s2 = 0x00000000, written at 0x[0-9a-f]{8} <loop> buffers.kernel.code:4: ADDI s2, s2, -1\n", r"  status = 0x[0-9a-f]{8}.* MEMF"):
+        check(re.search(line, done.stdout), done.stdout)
+    fault = json.loads(draw(commands, extra=["--json"], buffers=buffers).stdout)["commands"][1]["faults"][0]
+    check_eq((fault["core"], fault["file"], fault["line"], fault["symbol"], fault["offset"]), (1, "buffers.kernel.code", 6, "loop", 8))
+    check_eq({r["name"]: r["written"]["line"] for r in fault["registers"]}, {"s1": 3, "s2": 4})
+    check_eq({r["name"]: r["written"]["steps_ago"] for r in fault["registers"]}["s2"], 2, "ADDI, BNE, the fault")
+
+
+@case()
+def expected_pictures():
+    done = draw([RSTATE, rect(0, 0, 8, 8, "#336699")])
+    hash = re.search(r"hash (0x[0-9a-f]{16})", done.stdout).group(1)
+    check_eq(draw([RSTATE, rect(0, 0, 8, 8, "#336699")], extra=["--expect", hash]).returncode, 0)
+    done = draw([RSTATE, rect(0, 0, 8, 8, "#336699")], extra=["--expect", "0x1"])
+    check(done.returncode == 1 and f"the hash is {hash}, expected 0x0000000000000001" in done.stderr, done.stderr)
+    check_eq(draw([RSTATE, rect(0, 0, 8, 8, "#336699")], extra=["--expect", "red"]).returncode, 2)
 
 
 @case()
