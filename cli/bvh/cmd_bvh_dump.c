@@ -1,6 +1,7 @@
 /* `facet bvh dump` and `facet bvh encode`: an image as text and back. */
 #include "cli/bvh/rt.h"
 #include "command/output.h"
+#include "report/lost.h"
 
 #include "base/strbuf.h"
 #include "documents/bvh_images.h"
@@ -60,7 +61,7 @@ static int run_dump(const struct cli_args *args)
     struct facet_error err = {0};
     struct session_bvh file;
     uint8_t *chosen = NULL;
-    bool ok;
+    bool ok, broken;
 
     if (cli_given(args, "node") && cli_given(args, "blas")) {
         return cli_bad(args, "--node and --blas are different parts; give one");
@@ -92,10 +93,11 @@ static int run_dump(const struct cli_args *args)
         shown.bytes = file.driver.original; /* so that bvh encode gives the files back */
     }
     ok = dump(&shown, &walk, chosen, args->json);
+    broken = ok && report_broken(args, &file.view, &walk, false);
     free(chosen);
     facet_gfx12_walk_free(&walk);
     session_bvh_free(&file);
-    return ok ? CLI_OK : cli_bad(args, "out of memory");
+    return !ok ? cli_bad(args, "out of memory") : broken ? CLI_NO : CLI_OK;
 }
 
 static int run_encode(const struct cli_args *args)
@@ -156,7 +158,7 @@ const struct cli_command cli_cmd_bvh_dump = {
         "ignored by `facet bvh encode`. With --node, --depth or --blas the text is a part of the "
         "image, says so (\"part\"), and is not encoded.\n\n"
         "Offsets count in the bytes of the image; where an address is another number it is shown "
-        "too.\n\n"
+        "too. Broken links are counted on standard error, and the exit code is 1.\n\n"
         "BVH images of XPHMG_RT are recognized by their header (docs/rt-images.md).",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh dump cube.gfx12\n"

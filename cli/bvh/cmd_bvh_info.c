@@ -1,5 +1,6 @@
 /* `facet bvh info`: what is in an image. */
 #include "cli/bvh/rt.h"
+#include "report/lost.h"
 #include "session/bvh_structures.h"
 
 #include "json/json.h"
@@ -16,6 +17,7 @@ static int run_info(const struct cli_args *args)
     struct session_bvh file;
     struct facet_progress progress;
     enum facet_status status;
+    bool broken = false;
     int code;
 
     if (!session_bvh_read_or_make(args, session_bvh_operand(args), bvh_make_image, &file)) {
@@ -41,6 +43,7 @@ static int run_info(const struct cli_args *args)
     facet_progress_finish(&progress);
     if (status == FACET_OK) {
         status = facet_gfx12_bvh_stats(&file.view, &walk, &stats, &err);
+        broken = report_broken(args, &file.view, &walk, false);
         facet_gfx12_walk_free(&walk);
     }
     if (status != FACET_OK) {
@@ -58,7 +61,7 @@ static int run_info(const struct cli_args *args)
         report_stats_print(&stats);
     }
     session_bvh_free(&file);
-    return code;
+    return code == CLI_OK && broken ? CLI_NO : code;
 }
 
 static const struct cli_option info_options[] = {
@@ -79,8 +82,9 @@ const struct cli_command cli_cmd_bvh_info = {
         "Structures of drivers (--driver) and captures (.rra) are listed first, with the header "
         "of the one that rays start in. A scene is built with the defaults of `facet bvh build`, "
         "and that is said.\n\n"
-        "Broken links are not followed; `facet bvh check` reports them. BVH images of XPHMG_RT "
-        "are recognized by their header.",
+        "Broken links (a wrong --base, a missing BLAS) are not followed but counted on standard "
+        "error, and the exit code is 1; `facet bvh check` says more. BVH images of XPHMG_RT are "
+        "recognized by their header.",
     .examples = "facet bvh build examples/gfx12/cube.obj -o cube.gfx12\n"
                 "facet bvh info cube.gfx12\n"
                 "facet bvh info examples/gfx12/two.rra",

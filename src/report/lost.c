@@ -82,13 +82,54 @@ static bool misses_root(const struct facet_gfx12_view *view,
            (parent != FACET_GFX12_INVALID && parent != 0);
 }
 
+/* With --base and no --root, which may name any node: a root with a parent is none. */
+static bool is_no_root(const struct cli_args *args,
+                       const struct facet_gfx12_view *view,
+                       char out[REPORT_TROUBLE])
+{
+    const uint64_t address = view->base + facet_gfx12_id_offset(view->root);
+    uint64_t offset;
+    uint32_t parent;
+
+    if (!cli_given(args, "base") || cli_given(args, "root") ||
+        facet_gfx12_id_kind(view->root) != FACET_GFX12_KIND_BOX ||
+        !facet_gfx12_view_offset(view, address, FACET_GFX12_NODE_BYTES, &offset)) {
+        return false;
+    }
+    parent = facet_load_le32(view->bytes + offset + 8);
+    if (parent == FACET_GFX12_INVALID || parent == 0) {
+        return false;
+    }
+    (void)snprintf(out,
+                   REPORT_TROUBLE,
+                   "the root at 0x%" PRIx64 " has a parent (0x%08" PRIx32 "); is --base right?",
+                   address,
+                   parent);
+    return true;
+}
+
+/* Children of the root, which ends the walk, that are no nodes. */
+static uint64_t lost_children(const struct facet_gfx12_walk *walk)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; walk->reached != 0 && i < walk->problem_count; i++) {
+        count += walk->problems[i].node == walk->order[walk->reached - 1];
+    }
+    return count;
+}
+
 bool report_wrong_base_text(const struct cli_args *args,
                             const struct facet_gfx12_view *view,
                             char out[REPORT_TROUBLE])
 {
+    const char *const option = cli_given(args, "base") ? "base" : "root";
     struct facet_gfx12_walk walk;
-    uint64_t first = 0, count = 0, instances = 0;
+    uint64_t first = 0, count = 0, instances = 0, lost;
 
+    if (is_no_root(args, view, out)) {
+        return true;
+    }
     if ((!cli_given(args, "base") && !cli_given(args, "root")) ||
         facet_gfx12_walk(view, &walk, NULL) != FACET_OK) {
         return false;
@@ -104,7 +145,19 @@ bool report_wrong_base_text(const struct cli_args *args,
             }
         }
     }
+    lost = lost_children(&walk);
     facet_gfx12_walk_free(&walk);
+    if (lost != 0) {
+        (void)snprintf(out,
+                       REPORT_TROUBLE,
+                       "%" PRIu64 " child%s of the root %s no node%s; is --%s right?",
+                       lost,
+                       lost == 1 ? "" : "ren",
+                       lost == 1 ? "is" : "are",
+                       lost == 1 ? "" : "s",
+                       option);
+        return true;
+    }
     if (count != 0) {
         (void)snprintf(out,
                        REPORT_TROUBLE,
@@ -114,25 +167,48 @@ bool report_wrong_base_text(const struct cli_args *args,
                        instances,
                        count == 1 ? "s" : "",
                        first,
-                       cli_given(args, "base") ? "base" : "root");
+                       option);
     }
     return count != 0;
+}
+
+/* The line, where there is one. */
+static bool tell(const struct cli_args *args, bool trouble, const char *text)
+{
+    if (trouble) {
+        (void)cli_bad(args, "%s", text);
+    }
+    return trouble;
 }
 
 bool report_wrong_base(const struct cli_args *args, const struct facet_gfx12_view *view)
 {
     char text[REPORT_TROUBLE];
-    const bool wrong = report_wrong_base_text(args, view, text);
 
-    if (wrong) {
-        (void)cli_bad(args, "%s", text);
-    }
-    return wrong;
+    return tell(args, report_wrong_base_text(args, view, text), text);
 }
 
-bool report_trouble_text(const struct facet_gfx12_view *view,
-                         bool twisted,
-                         char out[REPORT_TROUBLE])
+/* HIPRT's custom primitives are children that only the program's own functions follow. */
+static bool is_custom(const struct facet_gfx12_view *view,
+                      const struct facet_gfx12_walk *walk,
+                      const struct facet_gfx12_problem *p)
+{
+    struct facet_gfx12_link links[8];
+    unsigned count = 0, i = 0;
+
+    if (p->trouble == FACET_GFX12_TROUBLE_TYPE && p->node != FACET_GFX12_NO_NODE) {
+        count = facet_gfx12_links(view, walk, p->node, links);
+    }
+    while (i < count && links[i].slot != p->slot) {
+        i++;
+    }
+    return i < count && (links[i].id & 15) == 7;
+}
+
+static bool broken_text(const struct facet_gfx12_view *view,
+                        const struct facet_gfx12_walk *walk,
+                        bool twisted,
+                        char out[REPORT_TROUBLE])
 {
     const unsigned across = 1u << FACET_GFX12_TROUBLE_MISALIGNED |
                             1u << FACET_GFX12_TROUBLE_OVERLAP | 1u << FACET_GFX12_TROUBLE_KIND |
@@ -140,19 +216,15 @@ bool report_trouble_text(const struct facet_gfx12_view *view,
     const unsigned lost = 1u << FACET_GFX12_TROUBLE_OUTSIDE | 1u << FACET_GFX12_TROUBLE_TYPE |
                           1u << FACET_GFX12_TROUBLE_RANGE | 1u << FACET_GFX12_TROUBLE_BLAS;
     const unsigned kinds = twisted ? across : across | lost;
-    struct facet_gfx12_walk walk;
     uint64_t count = 0, first = 0;
 
-    if (facet_gfx12_walk(view, &walk, NULL) != FACET_OK) {
-        return false; /* no memory: what needs it says so itself */
-    }
-    for (uint32_t i = 0; i < walk.problem_count; i++) {
-        if ((kinds >> walk.problems[i].trouble & 1) != 0) {
-            first = count == 0 ? walk.problems[i].address : first;
+    for (uint32_t i = 0; i < walk->problem_count; i++) {
+        if ((kinds >> walk->problems[i].trouble & 1) != 0 &&
+            !is_custom(view, walk, &walk->problems[i])) {
+            first = count == 0 ? walk->problems[i].address : first;
             count++;
         }
     }
-    facet_gfx12_walk_free(&walk);
     if (count != 0) {
         (void)snprintf(out,
                        REPORT_TROUBLE,
@@ -166,15 +238,36 @@ bool report_trouble_text(const struct facet_gfx12_view *view,
     return count != 0;
 }
 
+bool report_trouble_text(const struct facet_gfx12_view *view,
+                         bool twisted,
+                         char out[REPORT_TROUBLE])
+{
+    struct facet_gfx12_walk walk;
+    bool found;
+
+    if (facet_gfx12_walk(view, &walk, NULL) != FACET_OK) {
+        return false; /* no memory: what needs it says so itself */
+    }
+    found = broken_text(view, &walk, twisted, out);
+    facet_gfx12_walk_free(&walk);
+    return found;
+}
+
+bool report_broken(const struct cli_args *args,
+                   const struct facet_gfx12_view *view,
+                   const struct facet_gfx12_walk *walk,
+                   bool twisted)
+{
+    char text[REPORT_TROUBLE];
+
+    return tell(args, broken_text(view, walk, twisted, text), text);
+}
+
 bool report_trouble(const struct cli_args *args, const struct facet_gfx12_view *view, bool twisted)
 {
     char text[REPORT_TROUBLE];
-    const bool trouble = report_trouble_text(view, twisted, text);
 
-    if (trouble) {
-        (void)cli_bad(args, "%s", text);
-    }
-    return trouble;
+    return tell(args, report_trouble_text(view, twisted, text), text);
 }
 
 void report_lost_json(json_t *object, const struct facet_gfx12_lost *lost)

@@ -4,7 +4,7 @@
 
 #include "command/command.h"
 #include "gfx12/ask/lost.h"
-#include "gfx12/image/view.h"
+#include "gfx12/image/walk.h"
 
 struct json_t;
 
@@ -25,8 +25,14 @@ bool report_lost_at(const struct cli_args *args,
 /* The image by itself, without rays: a line on standard error and true when links lead to nothing,
  * or, with `twisted` only, when nodes lie across each other, as from a wrong base they do. */
 bool report_trouble(const struct cli_args *args, const struct facet_gfx12_view *view, bool twisted);
+/* The same for an image that was walked. */
+bool report_broken(const struct cli_args *args,
+                   const struct facet_gfx12_view *view,
+                   const struct facet_gfx12_walk *walk,
+                   bool twisted);
 /* With --base or --root: a line on standard error and true when instances lead into the image, but
- * not to the root of a BLAS, as from a wrong base they do. */
+ * not to the root of a BLAS, or when with --base the root itself is none, as from a wrong base they
+ * do. */
 bool report_wrong_base(const struct cli_args *args, const struct facet_gfx12_view *view);
 /* The two lines by themselves. */
 enum { REPORT_TROUBLE = 200 };

@@ -5,15 +5,12 @@ import json
 import math
 import os
 import struct
-import subprocess
 import tempfile
 
 from dialects import gpurt, hiprt, model, radv, rra
+from driver_files import (CUBE, SOURCE, WHOLE, agrees, facet, findings, hits_of, metadata, words_of, write, write_gltf,
+                          write_obj)
 from harness import add_case, case, check, check_eq, main, skip
-
-FACET = os.environ["FACET"]
-SOURCE = os.environ["FACET_SOURCE"]
-CUBE = os.path.join(SOURCE, "examples/gfx12/cube.obj")
 
 MIXED = [model.Geometry(model.soup(16)), model.Geometry(model.grid(2), opaque=False)]
 PLAIN = [model.Geometry(model.grid(3))]
@@ -22,7 +19,6 @@ ZEROS = [model.Geometry(model.flat(4)), model.Geometry(model.soup(9), opaque=Fal
 SOLID = [model.Boxes(model.boxes(11))]
 PLACED = [model.Instance(0, model.turn(30, 3), user_data=0, custom=7), model.Instance(1, model.identity(), user_data=1),
           model.Instance(0, model.turn(50, -3, 1, 2, 1.5), user_data=2)]
-WHOLE = ((-8, -5, -8), (8, 6, 9))
 SINGLE = [[model.Geometry(model.soup(16) + model.grid(2))], PLAIN]  # HIPRT has one geometry for each structure
 HIGH = 0xFFFF800034000000  # canonical, as RADV's buffers are
 
@@ -31,7 +27,7 @@ DIALECTS = {
     "radv_batch": ("radv", radv.scene([MIXED, PLAIN], PLACED), [MIXED, PLAIN]),
     "radv_pair": ("radv", radv.scene([MIXED, PLAIN], PLACED, mode="pair", infos=True), [MIXED, PLAIN]),
     "radv_single": ("radv", radv.scene([MIXED, PLAIN], PLACED, mode="single", layout="2025"), [MIXED, PLAIN]),
-    "radv_high": ("radv", radv.scene([PLAIN, LONG], PLACED, address=HIGH & (1 << 48) - 1, layout="2025", infos=True),
+    "radv_high": ("radv", radv.scene([PLAIN, LONG], PLACED, address=HIGH, layout="2025", infos=True),
                   [PLAIN, LONG]),
     "radv_late": ("radv", radv.scene([ZEROS, PLAIN], PLACED, layout="late", stale=1), [ZEROS, PLAIN]),
     "radv_late_single": ("radv", radv.scene([MIXED, ZEROS], PLACED, mode="single", layout="late", infos=True, stale=2),
@@ -47,42 +43,6 @@ DIALECTS = {
     "hiprt_split": ("hiprt", hiprt.scene([LONG, PLAIN], PLACED, split=True), [LONG, PLAIN]),
 }
 CUSTOM = hiprt.scene([SOLID, PLAIN], PLACED)
-
-
-def facet(*words):
-    return subprocess.run([FACET, "bvh", *map(str, words)], capture_output=True, text=True, timeout=600)
-
-
-def words_of(capture, folder):
-    return [word for text in capture.write(folder) for word in ("--segment", text)]
-
-
-def write(folder, name, data):
-    path = os.path.join(folder, name)
-    with open(path, "wb") as file:
-        file.write(data)
-    return path
-
-
-def hits_of(folder, rays, *words):
-    """(t, geometry, primitive, user data) or None for each ray."""
-    source, target = write(folder, "rays.bin", b"".join(struct.pack("<8f", *r) for r in rays)), folder + "/hits.bin"
-    result = facet("trace", *words, "--rays", source, "-o", target)
-    check_eq(result.returncode, 0, "exit code of trace (%s)" % result.stderr)
-    with open(target, "rb") as file:
-        data = file.read()
-    out = []
-    for i in range(len(rays)):
-        t, _, _, primitive, geometry, user, _, _ = struct.unpack_from("<3f5I", data, 32 * i)
-        out.append(None if primitive == model.NONE else (t, geometry, primitive, user))
-    return out
-
-
-def agrees(world, rays, hits, what):
-    wrong = [i for i, ray in enumerate(rays) if not model.closest(world, ray, hits[i])]
-    check(not wrong, "%s: %d of %d rays differ from brute force, first %r: %r" % (
-        what, len(wrong), len(rays), wrong and rays[wrong[0]], wrong and (hits[wrong[0]], world.hits(rays[wrong[0]])[:3])))
-    check(sum(h is not None for h in hits) > len(rays) // 50, what + ": hits")
 
 
 def rays_equal_brute_force(name):
@@ -305,10 +265,6 @@ def damaged(name, segment, at, form, change):
     return driver, model.Capture(segments, capture.base, capture.root)
 
 
-def metadata(offset):
-    return gpurt.METADATA_BYTES + offset
-
-
 def instance_of(name):
     """Offset of an instance node in the TLAS: behind the only box."""
     return struct.unpack_from("<I", DIALECTS[name][1].segments[0].data, 0)[0] + 128
@@ -495,208 +451,6 @@ def scenes_are_built_on_the_fly_where_that_makes_sense():
             check("build it first: facet bvh build" in result.stderr, result.stderr)
 
 
-def write_obj(folder, name, triangles):
-    lines = ["v %.9g %.9g %.9g" % v for t in triangles for v in t]
-    lines += ["f %d %d %d" % (3 * i + 1, 3 * i + 2, 3 * i + 3) for i in range(len(triangles))]
-    return write(folder, name, "\n".join(lines).encode() + b"\n")
-
-
-def written(out, capture):
-    """The words that read what `update -o out` wrote, and the bytes."""
-    names = [out] + ["%s.0x%x" % (out, s.address) for s in capture.segments[1:]]
-    data = []
-    for name in names:
-        with open(name, "rb") as file:
-            data.append(file.read())
-    return [w for s, name in zip(capture.segments, names) for w in ("--segment", "%s@0x%x" % (name, s.address))], data
-
-
-def findings(*words):
-    return json.loads(facet("check", *words, "--json").stdout)["findings"]
-
-
-def updated(folder, driver, capture, scene, *more):
-    out = os.path.join(folder, "out")
-    result = facet("update", *words_of(capture, folder), "--driver", driver, "--scene", scene, "-o", out, *more)
-    check_eq(result.returncode, 0, result.stderr)
-    return written(out, capture)
-
-
-WAVE = [tuple(model.vertex(x + .3 * math.sin(z), 2 * y - 1, z * 1.5) for x, y, z in t) for t in model.grid(3)]
-UPDATES = {  # each with nodes of whole floats, which take any motion
-    "radv_single": ("radv", lambda *s: radv.scene(*s, mode="single", layout="2025")),
-    "radv_pair": ("radv", lambda *s: radv.scene(*s, mode="pair")),
-    "radv_late": ("radv", lambda *s: radv.scene(*s, mode="single", layout="late", stale=4)),
-    "gpurt_habits": ("gpurt", lambda *s: gpurt.scene(*s, mode="single", habits=True, reuse=True)),
-    "gpurt_single": ("gpurt", lambda *s: gpurt.scene(*s, mode="single")),
-    "gpurt_rebraid": ("gpurt", lambda *s: gpurt.scene(*s, mode="single", rebraid=True)),
-    "hiprt": ("hiprt", hiprt.scene),
-    "hiprt_split": ("hiprt", lambda *s: hiprt.scene(*s, split=True)),
-    "hiprt_matrix": ("hiprt", lambda *s: hiprt.scene(*s, matrix_frames=True)),
-}
-
-
-@case("G12-272 G12-287 G12-288")
-def updates_keep_everything_true():
-    """Nodes, headers and what stands beside instances: no finding, and the rays of the moved scene. A second update back
-    to the first positions must find everything that the first has written."""
-    rays = model.rays(500, model.around(v for t in WAVE for v in t))
-    placed = [model.Instance(0, model.identity())]
-    for name, (driver, make) in UPDATES.items():
-        capture = make([[model.Geometry(model.grid(3))]], placed)
-        with tempfile.TemporaryDirectory() as folder:
-            words, data = updated(folder, driver, capture, write_obj(folder, "m.obj", WAVE))
-            found = findings(*words, "--driver", "auto")
-            known = {f["rule"] for f in findings(*words_of(capture, folder), "--driver", driver) if f["severity"] != "error"}
-            check_eq([f for f in found if f["severity"] == "error" or f["rule"] not in known], [], name)
-            agrees(model.World([[model.Geometry(WAVE)]], placed), rays, hits_of(folder, rays, *words, "--driver", driver),
-                   "updated " + name)
-            moved = model.Capture([model.Segment(s.address, d, s.name) for s, d in zip(capture.segments, data)], 0, 0)
-            back, _ = updated(folder, driver, moved, write_obj(folder, "b.obj", model.grid(3)))
-            agrees(model.World([[model.Geometry(model.grid(3))]], placed), rays,
-                   hits_of(folder, rays, *back, "--driver", driver), "updated back " + name)
-
-
-def write_gltf(folder, meshes, placed):
-    """Meshes and a node for each instance."""
-    data, doc = b"", {"asset": {"version": "2.0"}, "accessors": [], "bufferViews": [], "meshes": [],
-                      "nodes": [{"mesh": i.blas, "matrix": [v for k in range(4) for v in
-                                                            [row[k] for row in i.matrix] + [float(k == 3)]]} for i in placed]}
-    for mesh in meshes:
-        points = [v for t in mesh for v in t]
-        low, high = model.around(points)
-        doc["bufferViews"].append({"buffer": 0, "byteOffset": len(data), "byteLength": 12 * len(points)})
-        doc["accessors"].append({"bufferView": len(doc["accessors"]), "componentType": 5126, "count": len(points),
-                                 "type": "VEC3", "min": list(low), "max": list(high)})
-        doc["meshes"].append({"primitives": [{"attributes": {"POSITION": len(doc["meshes"])}}]})
-        data += b"".join(struct.pack("<3f", *p) for p in points)
-    write(folder, "m.bin", data)
-    doc["buffers"] = [{"uri": "m.bin", "byteLength": len(data)}]
-    doc["scenes"], doc["scene"] = [{"nodes": list(range(len(placed)))}], 0
-    return write(folder, "m.gltf", json.dumps(doc).encode())
-
-
-@case("G12-287 G12-288")
-def updates_move_instances():
-    meshes = [model.soup(16), model.grid(3)]
-    blases = [[model.Geometry(m)] for m in meshes]
-    before = [model.Instance(0, model.turn(30, 3), user_data=0), model.Instance(1, model.identity(), user_data=1),
-              model.Instance(0, model.turn(50, -3, 1, 2, 1.5), user_data=2)]
-    after = [model.Instance(0, model.turn(-70, 2, 1, 0, .5), user_data=0), model.Instance(1, model.turn(10, 1), user_data=1),
-             model.Instance(0, model.identity(), user_data=2)]
-    rays = model.rays(500, WHOLE)
-    for name, (driver, make) in UPDATES.items():
-        capture = make(blases, before)
-        with tempfile.TemporaryDirectory() as folder:
-            words, data = updated(folder, driver, capture, write_gltf(folder, meshes, after))
-            found = json.loads(facet("check", *words, "--driver", driver, "--json").stdout)["findings"]
-            check_eq([f for f in found if f["severity"] == "error" or "V32" <= f["rule"] <= "V39"], [], name)
-            agrees(model.World(blases, after), rays, hits_of(folder, rays, *words, "--driver", driver), "moved " + name)
-            if driver == "hiprt":
-                frames = 3 * 64
-                expected = b"".join(hiprt.frame(i.matrix, name == "hiprt_matrix") for i in after)
-                got = [struct.unpack_from("<14f", data[0], len(data[0]) - frames + 64 * i) for i in range(3)]
-                want = [struct.unpack_from("<14f", expected, 64 * i) for i in range(3)]
-                check(all(abs(a - b) < 1e-5 for g, w in zip(got, want) for a, b in zip(g, w)), "%s: %r %r" % (name, got, want))
-                header = struct.unpack_from("<5Q", data[0])
-                flags = [data[0][header[1] - header[0] + 64 + 128 * i + 79] >> 3 & 1 for i in range(3)]
-                check_eq(sorted(flags), [0, 0, 1], "one instance is at its origin now")
-
-
-@case("G12-287 G12-288")
-def an_update_without_motion_keeps_every_byte():
-    for name, (driver, make) in UPDATES.items():
-        if name in ("radv_single", "radv_pair", "radv_late", "gpurt_habits", "hiprt_split"):
-            continue  # RADV promises less of an instance than could be said; cut boxes become whole
-        capture = make([[model.Geometry(model.grid(3), opaque=driver == "gpurt")]], [model.Instance(0, model.identity())])
-        with tempfile.TemporaryDirectory() as folder:
-            scene = write_gltf(folder, [model.grid(3)], [model.Instance(0, model.identity())])
-            _, data = updated(folder, driver, capture, scene)
-            for segment, got in zip(capture.segments, data):
-                if driver == "hiprt" and segment is capture.segments[0]:
-                    # The box around the instances is rounded outward once more than the driver's.
-                    check_eq((got[:76], got[64 + 128:]), (segment.data[:76], segment.data[64 + 128:]), name)
-                    continue
-                differ = [i for i in range(len(got)) if got[i] != segment.data[i]]
-                check(len(got) == len(segment.data) and not differ, "%s %s: %r" % (name, segment.name, differ[:8]))
-
-
-def headed(driver, capture):
-    """Where the nodes of the second structure begin, and the boxes that its instances get, as (origin, rest)."""
-    data = capture.segments[1].data
-    if driver == "radv":
-        return struct.unpack_from("<I", data)[0], (data[8:20], data[132:184])
-    return metadata(128), (data[20:32], data[32:84])
-
-
-@case("G12-287")
-def boxes_for_instances_follow_an_update():
-    """RADV's header and GPURT's metadata hold what the next instance of a BLAS will get."""
-    for name in ("radv_late", "gpurt_single"):
-        driver, make = UPDATES[name]
-        capture = make([[model.Geometry(model.grid(3))]], [model.Instance(0, model.identity())])
-        with tempfile.TemporaryDirectory() as folder:
-            _, data = updated(folder, driver, capture, write_obj(folder, "m.obj", WAVE))
-        capture.segments[1].data = data[1]
-        _, (origin, rest) = headed(driver, capture)
-        word, = struct.unpack_from("<I", rest)
-        low = struct.unpack("<3f", origin)
-        reach = [-math.inf] * 3
-        for slot in range((word >> 28 & 3) + 1):
-            child = int.from_bytes(rest[4 + 12 * slot:16 + 12 * slot], "little")
-            for k, bit in enumerate((44, 64, 76)):
-                step = math.ldexp(1.0, (word >> 8 * k & 255) - 139)
-                reach[k] = max(reach[k], low[k] + step * ((child >> bit & 0xFFF) + 1))
-        bounds = model.around(v for t in WAVE for v in t)
-        check(all(low[k] <= bounds[0][k] and reach[k] >= bounds[1][k] - 1e-6 for k in range(3)), f"{name} {low} {reach} {bounds}")
-        check(all(reach[k] < bounds[1][k] + 0.1 for k in range(3)), f"{name}: not much more {reach} {bounds}")
-
-
-@case("G12-287 G12-288")
-def vertices_that_share_a_zero_stay_shared():
-    """A corner with -0 and one with 0 are one vertex to a driver; moving the instances must not tear it apart."""
-    meshes = [model.flat(4)]
-    for name, make in (("hiprt", hiprt), ("radv", radv), ("gpurt", gpurt)):
-        capture = make.scene([[model.Geometry(m)] for m in meshes], [model.Instance(0, model.identity())])
-        with tempfile.TemporaryDirectory() as folder:
-            words, data = updated(folder, name, capture, write_gltf(folder, meshes, [model.Instance(0, model.turn(20, 1))]))
-            check_eq([f for f in findings(*words, "--driver", name) if f["severity"] == "error"], [], name)
-            # The BLAS has not moved.
-            first = {"radv": lambda d: struct.unpack_from("<I", d)[0], "gpurt": lambda d: metadata(128), "hiprt": lambda d: 64}
-            at = first[name](data[1])
-            changed = sum(a != b for a, b in zip(data[1][at:], capture.segments[1].data[at:]))
-            check(changed <= 64, f"{name}: {changed} bytes of the BLAS differ")
-
-
-@case("G12-273 G12-287")
-def boxes_at_dword_5_are_read_and_moved():
-    """GPURT's builders write a procedural box behind a vertex 0 that is the origin; an update keeps its place."""
-    shapes = model.boxes(11)
-    moved = [tuple(tuple(model.f32(2 * v + 1) for v in corner) for corner in shape) for shape in shapes]
-
-    def document(folder, name, boxes):
-        rows = [{"min": list(b[0]), "max": list(b[1]), "primitive": i, "opaque": True} for i, b in enumerate(boxes)]
-        return write(folder, name, json.dumps({"aabbs": rows}).encode())
-    capture = gpurt.scene([[model.Boxes(shapes)]], [model.Instance(0, model.identity())], habits=True)
-    with tempfile.TemporaryDirectory() as folder:
-        blas = write(folder, "blas.bin", capture.segments[1].data)
-        told = json.loads(facet("dump", blas, "--driver", "gpurt", "--json").stdout)
-        found = {n["decoded"]["primitives"][0]["primitive"]: n["decoded"]["aabb"] for n in told["nodes"] if n["kind"] == "primitive"}
-        check_eq({k: tuple(map(model.f32, v)) for k, v in found.items()}, {i: b[0] + b[1] for i, b in enumerate(shapes)}, "boxes")
-        check_eq(facet("check", blas, "--driver", "gpurt", "--aabbs", document(folder, "a.json", shapes)).returncode, 0, "a.json")
-        out = os.path.join(folder, "out")
-        result = facet("update", blas, "--driver", "gpurt", "--aabbs", document(folder, "b.json", moved), "-o", out)
-        check_eq(result.returncode, 0, result.stderr)
-        check_eq(facet("check", out, "--driver", "gpurt", "--aabbs", os.path.join(folder, "b.json")).returncode, 0, "b.json")
-        check_eq(facet("check", out, "--driver", "gpurt", "--aabbs", os.path.join(folder, "a.json")).returncode, 1, "not a.json")
-        # An edited dump cannot say where such a box belongs.
-        node = next(n for n in told["nodes"] if n["kind"] == "primitive")
-        node["aabb"] = [0] * 6
-        result = facet("encode", write(folder, "edited.json", json.dumps(told).encode()), "-o", out + "2")
-        check_eq(result.returncode, 2, "aabb of a node with index 15")
-        check("aabb" in result.stderr, result.stderr)
-
-
 @case("G12-272")
 def late_headers_are_shown():
     capture = DIALECTS["radv_late_single"][1]
@@ -706,31 +460,6 @@ def late_headers_are_shown():
         for s, count, geometries in zip(told["structures"], (3, 24, 41), (1, 2, 2)):
             check_eq((s["header"]["primitive_count"], s["header"]["geometry_count"]), (count, geometries), s)
         check_eq(told["structures"][1]["header"]["copy_dispatch_size[1]"], 1)
-
-
-@case("G12-288")
-def an_update_says_what_a_structure_lacks():
-    mesh, paired = model.grid(1), model.grid(2)[:3]
-    apart = [tuple(model.vertex(x, y + i, z) for x, y, z in t) for i, t in enumerate(paired)]
-    plain = [[model.Geometry(mesh)]]
-    placed = [model.Instance(0, model.turn(30, 3))]
-    moving = hiprt.scene(plain, placed, still=False)
-    frameless = hiprt.scene(plain, placed)
-    top = bytearray(frameless.segments[0].data)
-    top[-64:] = struct.pack("<16f", *[2.0] * 16)
-    frameless.segments[0].data = bytes(top)
-    cases = [("hiprt", moving, mesh, "moves through several frames"), ("hiprt", frameless, mesh, "frame"),
-             ("hiprt", hiprt.scene([[model.Geometry(paired)]], placed), apart, "come apart"),
-             ("gpurt", gpurt.scene([[model.Geometry(model.grid(3))]], placed), model.soup(18), "no room for the moved vertices"),
-             ("gpurt", gpurt.scene(plain, placed), mesh[:-1], "does not belong to this scene")]
-    for driver, capture, moved, word in cases:
-        with tempfile.TemporaryDirectory() as folder:
-            scene = write_gltf(folder, [moved], [model.Instance(0, model.turn(31, 3))])
-            out = os.path.join(folder, "out")
-            result = facet("update", *words_of(capture, folder), "--driver", driver, "--scene", scene, "-o", out)
-            check_eq(result.returncode, 2, word)
-            check(word in result.stderr, "expected %s in: %s" % (word, result.stderr))
-            check(not os.path.exists(out), "nothing is written")
 
 
 @case("G12-272 G12-273 G12-274")
@@ -754,6 +483,35 @@ def why_tells_what_trace_found():
                     # RADV rounds to nearest: a corner may stick out by less than a step.
                     out = answer["triangle_outside"]
                     check(out is None or out["grid_steps"] < 1, "%s: %r" % (name, out))
+
+
+@case("G12-272")
+def links_into_nothing_are_told_by_every_command():
+    """A base that is wrong, inside the image too, and a BLAS that is not there: counted, exit code 1."""
+    capture = DIALECTS["radv_batch"][1]
+    ray, out = ["--ray", "3 4 0.1 0 -1 0"], "out.png"
+    with tempfile.TemporaryDirectory() as folder:
+        rays = write(folder, "rays.bin", b"".join(struct.pack("<8f", *r) for r in model.rays(100, WHOLE)))
+        words = words_of(capture, folder)
+        right = words + ["--base", hex(capture.base)]
+        wrong = {"128 on": words + ["--base", hex(capture.base + 128)], "64 back": words + ["--base", hex(capture.base - 64)],
+                 "no BLAS": words[:4] + ["--driver", "radv"]}
+        commands = [["info"], ["dump"], ["dump", "--json"], ["check"], ["why", *ray], ["why", *ray, "--brief"],
+                    ["trace", "--rays", rays, "-o", os.path.join(folder, "hits")],
+                    ["render", "--size", "16x16", "-o", os.path.join(folder, out)],
+                    ["export", "-o", os.path.join(folder, "o.obj")]]
+        for command in commands:
+            check_eq(facet(*command, *right).returncode, 0, "%s of the right base" % command[0])
+            for what, more in wrong.items():
+                result = facet(*command, *more)
+                if command[0] == "why" and what == "no BLAS":
+                    continue  # this ray need not meet it
+                check(result.returncode in ((1, 2) if command[0] in ("render", "export") else (1,)), f"{command} {what}: {result}")
+                check(result.stderr or command[0] == "check", f"{command} {what}: no word")
+        custom = os.path.join(folder, "custom")
+        os.makedirs(custom)
+        for command in ("info", "dump"):
+            check_eq(facet(command, *words_of(CUSTOM, custom), "--driver", "hiprt").returncode, 0, "custom primitives are no broken links")
 
 
 @case()
@@ -886,46 +644,6 @@ def base_without_an_image_chooses_the_structure():
             for base in (segment.address, segment.address + offset):
                 told = json.loads(facet("info", *words, "--base", hex(base), "--json").stdout)
                 check_eq(told["structure"], number, hex(base))
-
-
-def model_file(folder, mesh):
-    text = "".join("v %.9g %.9g %.9g\n" % tuple(v) for triangle in mesh for v in triangle)
-    text += "".join(f"f {3 * i + 1} {3 * i + 2} {3 * i + 3}\n" for i in range(len(mesh)))
-    return write(folder, "s.obj", text.encode())
-
-
-@case()
-def an_update_stays_inside_the_structures():
-    """A root that names an instance node in another segment, whose end is that of the image; and a BLAS in two pieces, of
-    which the second begins with what could be a header."""
-    with tempfile.TemporaryDirectory() as folder:
-        mesh = model.sphere(4, 6)
-        top, blas = radv.scene([[model.Geometry(mesh)]], [model.Instance(0, model.move(3, 0, 0))], address=1 << 32).segments
-        data = bytearray(top.data)
-        offset = struct.unpack_from("<I", data)[0]
-        last = write(folder, "end.bin", data[offset + 128:offset + 256])
-        struct.pack_into("<I", data, offset + 4, 0x3FFF0)
-        words = ["--driver", "radv", "--segment", f"{write(folder, 't.bin', data)}@0x100000000",
-                 "--segment", f"{write(folder, 'b.bin', blas.data)}@0x{blas.address:x}", "--segment", f"{last}@0x100200040"]
-        done = facet("update", *words, "--scene", model_file(folder, mesh), "-o", folder + "/out.bin")
-        check(done.returncode in (0, 2), f"{done.returncode} {done.stderr}")
-
-        mesh = model.sphere(12, 16)
-        top, blas = radv.scene([[model.Geometry(mesh)]], [model.Instance(0, model.move(3, 0, 0))], mode="single",
-                               address=1 << 32).segments
-        first = struct.unpack_from("<I", blas.data)[0]
-        cut = next(at for at in range(first + 128, len(blas.data) - 256, 128)
-                   if (word := struct.unpack_from("<I", blas.data, at)[0]) % 64 == 0 and 120 <= word <= len(blas.data) - at - 128
-                   and struct.unpack_from("<I", blas.data, at + 8)[0] & 15 == 5 and blas.data[at + 28] & 0x7F == 0x7F)
-        scene, made = model_file(folder, mesh), {}
-        for name, parts in (("whole", [(0, len(blas.data))]), ("cut", [(0, cut), (cut, len(blas.data))])):
-            words = ["--driver", "radv", "--segment", f"{write(folder, 't.bin', top.data)}@0x{top.address:x}"]
-            for a, b in parts:
-                words += ["--segment", f"{write(folder, f'{name}{a}.bin', blas.data[a:b])}@0x{blas.address + a:x}"]
-            done = facet("update", *words, "--scene", scene, "-o", f"{folder}/{name}")
-            check_eq(done.returncode, 0, done.stderr)
-            made[name] = b"".join(open(f"{folder}/{name}.0x{blas.address + a:x}", "rb").read() for a, _ in parts)
-        check_eq(made["cut"], made["whole"], "the BLAS after an update")
 
 
 main("drivers")

@@ -169,6 +169,27 @@ static bool has_children(const struct facet_gfx12_box *box, bool boxes)
     return false;
 }
 
+/* V03, R-G12-140. */
+static void check_offset(struct facet_checker *c,
+                         const struct facet_gfx12_box *box,
+                         bool boxes,
+                         uint64_t at,
+                         const char *name,
+                         uint32_t offset)
+{
+    const bool needed = has_children(box, boxes);
+
+    if ((offset & 15) != 0 && (needed || c->options->dialect == FACET_GFX12_PLAIN)) {
+        facet_gfx12_checker_report_as(c,
+                                      3,
+                                      needed ? FACET_GFX12_ERROR : FACET_GFX12_WARNING,
+                                      at,
+                                      "%s 0x%08x: expected the low four bits to be 0",
+                                      name,
+                                      offset);
+    }
+}
+
 /* V05, R-G12-140: GPURT keeps in bits 23..16 from which of the first four boxes it split each of
  * the others. */
 static void check_matrix_bits(struct facet_checker *c, uint64_t at, uint32_t word)
@@ -195,22 +216,8 @@ void facet_gfx12_checker_box_fields(struct facet_checker *c, uint32_t node)
     unsigned index;
 
     facet_gfx12_box_decode(facet_gfx12_node_bytes(c->view, node), &box);
-    if ((box.internal_child_offset & 15) != 0 && has_children(&box, true)) {
-        facet_gfx12_checker_report(
-            c,
-            3,
-            at,
-            "internal_child_offset 0x%08x: expected the low four bits to be 0",
-            box.internal_child_offset);
-    }
-    if ((box.primitive_child_offset & 15) != 0 && has_children(&box, false)) {
-        facet_gfx12_checker_report(
-            c,
-            3,
-            at + 4,
-            "primitive_child_offset 0x%08x: expected the low four bits to be 0",
-            box.primitive_child_offset);
-    }
+    check_offset(c, &box, true, at, "internal_child_offset", box.internal_child_offset);
+    check_offset(c, &box, false, at + 4, "primitive_child_offset", box.primitive_child_offset);
     check_parent(c, node, box.parent, 8);
     if (box.unused != 0) {
         facet_gfx12_checker_count(&c->unused_bits, at + 27);
