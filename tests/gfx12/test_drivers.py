@@ -452,6 +452,26 @@ def scenes_are_built_on_the_fly_where_that_makes_sense():
 
 
 @case("G12-272")
+def empty_structures_are_accepted():
+    """No primitive is active: the bounds are NaN, and the root has no child and the bounds of nothing, or 0."""
+    for layout in radv.HEADER_BYTES:
+        for origin, exponent in ((math.inf, 255), (0.0, 0)):
+            builder = radv.Builder("batch")
+            builder.blocks[0] = struct.pack("<3I3fII", 16, 16, model.NONE, *[origin] * 3, exponent * 0x10101 | 0xF << 28, 0x7F) + \
+                struct.pack("<3I", *radv.nodes.UNUSED) * 8
+            nothing = model.Leaf(((0.0,) * 3, (0.0,) * 3), None)
+            data = bytearray(radv.structure(builder, nothing, 3, 0, 1, 0, 0, layout, [], b""))
+            struct.pack_into("<6f", data, 8, *[math.nan] * 6)
+            with tempfile.TemporaryDirectory() as folder:
+                blas = write(folder, "blas.bin", data)
+                result = facet("check", blas, "--driver", "auto", "--json")
+                found = json.loads(result.stdout)["findings"]
+                check_eq((result.returncode, [f for f in found if f["severity"] == "error"]), (0, []), layout)
+                check_eq([f["rule"] for f in found if f["severity"] == "warning"], ["V04"], layout)
+                check_eq(hits_of(folder, model.rays(9, WHOLE), blas, "--driver", "radv"), [None] * 9, layout)
+
+
+@case("G12-272")
 def late_headers_are_shown():
     capture = DIALECTS["radv_late_single"][1]
     with tempfile.TemporaryDirectory() as folder:
