@@ -204,13 +204,13 @@ static const struct cli_option options[] = {
 const struct cli_command cli_cmd_conform = {
     .name = "conform",
     .summary = "run portable conformance cases on any implementation",
-    .usage =
-        "facet conform [--suite DIR] [--against COMMAND] [--area AREA] [--row ID] [--case TEXT]\n"
-        "              [--all] [--timeout SECONDS] [--threads N] [--resume FILE]\n"
-        "              [--signatures DIR] [--junit FILE] [--html FILE] [-o FILE] [--json]\n"
-        "facet conform --part K/N -o FILE [--suite DIR] [--against COMMAND]...\n"
-        "facet conform --rows [--suite DIR] [--area AREA] [--missing] [--json]\n"
-        "facet conform --serve LIB.so",
+    .usage = "facet conform [--suite DIR] [--against COMMAND] [--area AREA] [--row ID]\n"
+             "              [--case TEXT] [--all] [--timeout SECONDS] [--threads N]\n"
+             "              [--resume FILE] [--signatures DIR] [--junit FILE] [--html FILE]\n"
+             "              [-o FILE] [--json]\n"
+             "facet conform --part K/N -o FILE [--suite DIR] [--against COMMAND]...\n"
+             "facet conform --rows [--suite DIR] [--area AREA] [--missing] [--json]\n"
+             "facet conform --serve LIB.so",
     .details =
         "The suite (`make conformance`; docs/conformance.md) holds programs, case folders and "
         "vectors that need none of Facet's code. Each names the rows of the contract that it "

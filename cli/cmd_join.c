@@ -14,9 +14,13 @@ static int join_conform(const struct cli_args *args, const struct facet_share_se
     struct conform_suite suite;
     struct conform_run run;
     struct facet_error err = {0};
-    int code = conform_join(set, &suite, &run, &err) == FACET_OK ? report_conform(args, &run)
-                                                                 : cli_bad_error(args, &err);
+    int code;
 
+    if (!report_conform_files(args)) {
+        return CLI_BAD;
+    }
+    code = conform_join(set, &suite, &run, &err) == FACET_OK ? report_conform(args, &run)
+                                                             : cli_bad_error(args, &err);
     conform_run_free(&run);
     conform_suite_free(&suite);
     return code;

@@ -231,13 +231,17 @@ write_html(struct facet_strbuf *out, const struct conform_run *run, struct facet
 enum facet_status conform_write(const struct conform_run *run,
                                 const char *junit,
                                 const char *html,
+                                const struct facet_file_part *other,
                                 struct facet_error *err)
 {
     struct facet_strbuf xml = {0}, page = {0};
-    struct facet_file_part parts[2];
+    struct facet_file_part parts[3];
     enum facet_status status = FACET_OK;
     size_t count = 0;
 
+    if (other != NULL) {
+        parts[count++] = *other;
+    }
     if (junit != NULL) {
         write_junit(&xml, run);
         parts[count++] = (struct facet_file_part){junit, facet_strbuf_text(&xml), xml.length};

@@ -2,6 +2,7 @@
 #ifndef FACET_CONFORM_REPORT_H
 #define FACET_CONFORM_REPORT_H
 
+#include "base/file.h"
 #include "conform/run.h"
 
 #include <stdio.h>
@@ -11,12 +12,13 @@ void conform_print(FILE *file, const struct conform_run *run, bool all);
 json_t *conform_json(const struct conform_run *run);
 /* Whether all that was run passed. */
 bool conform_good(const struct conform_run *run);
-/* Files for others, both or none; a name may be NULL. `junit`: XML, a test suite per folder of
- * cases. `html`: one page with areas, rows, their texts and resolutions, cases and what became of
- * them. */
+/* Files for others, all or none; a name, and `other`, may be NULL. `junit`: XML, a test suite per
+ * folder of cases. `html`: one page with areas, rows, their texts and resolutions, cases and what
+ * became of them. */
 enum facet_status conform_write(const struct conform_run *run,
                                 const char *junit,
                                 const char *html,
+                                const struct facet_file_part *other,
                                 struct facet_error *err);
 
 /* Whether a row is of this area; NULL: all. */

@@ -19,48 +19,57 @@ bool report_conform_files(const struct cli_args *args)
            !cli_would_replace(args, output, junit, "the file of --junit");
 }
 
-static enum facet_status write_text(const struct cli_args *args,
-                                    const char *path,
-                                    const struct conform_run *run,
-                                    struct facet_error *err)
+/* What -o gets. */
+static enum facet_status make_text(const struct cli_args *args,
+                                   const struct conform_run *run,
+                                   char **text,
+                                   size_t *size,
+                                   struct facet_error *err)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
-    enum facet_status status;
+    FILE *file;
 
-    if (file == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a report");
+    if (args->json) {
+        json_t *root = conform_json(run);
+        enum facet_status status = facet_json_text(root, text, size, err);
+
+        json_decref(root);
+        return status;
     }
-    conform_print(file, run, cli_given(args, "all"));
-    status = fclose(file) == 0 ? facet_file_write(path, text, size, err)
-                               : facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a report");
-    free(text);
-    return status;
+    file = open_memstream(text, size);
+    if (file != NULL) {
+        conform_print(file, run, cli_given(args, "all"));
+    }
+    return file != NULL && fclose(file) == 0
+               ? FACET_OK
+               : facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a report");
 }
 
 int report_conform(const struct cli_args *args, const struct conform_run *run)
 {
     const char *output = cli_value(args, "output");
     struct facet_error err = {0};
+    struct facet_file_part part = {.path = output};
+    char *text = NULL;
     enum facet_status status =
-        conform_write(run, cli_value(args, "junit"), cli_value(args, "html"), &err);
+        output != NULL ? make_text(args, run, &text, &part.size, &err) : FACET_OK;
     int code = CLI_OK;
 
-    if (status == FACET_OK && output != NULL && args->json) {
-        json_t *root = conform_json(run);
-
-        status = facet_json_write(output, root, &err);
-        json_decref(root);
-    } else if (status == FACET_OK && output != NULL) {
-        status = write_text(args, output, run, &err);
-    } else if (status == FACET_OK && args->json) {
-        code = cli_print_json(args, conform_json(run));
-    } else if (status == FACET_OK) {
-        conform_print(stdout, run, cli_given(args, "all"));
+    part.data = text;
+    if (status == FACET_OK) {
+        status = conform_write(run,
+                               cli_value(args, "junit"),
+                               cli_value(args, "html"),
+                               output != NULL ? &part : NULL,
+                               &err);
     }
+    free(text);
     if (status != FACET_OK) {
         return cli_bad_error(args, &err);
+    }
+    if (output == NULL && args->json) {
+        code = cli_print_json(args, conform_json(run));
+    } else if (output == NULL) {
+        conform_print(stdout, run, cli_given(args, "all"));
     }
     return code == CLI_OK && !conform_good(run) ? CLI_NO : code;
 }

@@ -122,7 +122,7 @@ FORMS = [
     ("conform --suite <suite --part 1/2 -o >out.part", "fixed"),
     ("conform --suite <suite -o >out.txt", "fixed"),
     ("join <suite.part --html >out.html -o >out.txt", "free"),
-    ("fuzz gfx12 --count 2 --part 1/2 -o >out.part --resume >out.units", "fixed"),
+    ("fuzz gfx12 --count 2 --part 1/2 -o >out.part", "fixed"),
     ("fuzz tile --count 2 --emit -o >cases", "fixed"),
     ("fuzz gfx12 --count 2 -o >cases", "fixed"),
     ("coverage --results <results", "fixed"),
