@@ -128,13 +128,14 @@ static void put_pair(const struct facet_gfx12_turn *turn)
 static void put_node(const struct tree *tree, const struct facet_gfx12_turn *turn, unsigned depth)
 {
     const struct facet_gfx12_steps *s = &turn->steps;
-    const uint64_t address = facet_gfx12_view_address(tree->view, s->image_offset);
+    uint64_t address;
 
     printf("%*s%s 0x%08" PRIx32, (int)(2 * depth), "", facet_gfx12_kind_name(s->kind), s->node);
     if (s->kind == FACET_GFX12_KIND_NONE) {
         printf("  %s\n", s->no_node);
         return;
     }
+    address = facet_gfx12_view_address(tree->view, s->image_offset);
     printf(" at 0x%" PRIx64, s->image_offset);
     if (address != s->image_offset) {
         printf(" (address 0x%" PRIx64 ")", address);
