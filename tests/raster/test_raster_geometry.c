@@ -282,6 +282,49 @@ TEST(vertex_at_the_end_of_memory, "")
     }
 }
 
+/* Rows of a buffer that are not in memory are left out, at both ends, one report for all. */
+TEST(rows_outside_memory, "")
+{
+    struct rig r;
+    uint32_t s[16], g[32];
+
+    for (unsigned which = 0; which < 8; which++) {
+        const bool depth = (which & 1) != 0, upwards = (which & 2) != 0;
+        const uint32_t stride = upwards ? (uint32_t)-32 : 32;
+        const uint32_t at = upwards ? rig_at(2 * 32) : rig_at(RIG_SIZE - 3 * 32);
+        struct facet_raster_result got;
+
+        rig_open(&r);
+        r.unit.plain = (which & 4) != 0;
+        rig_rstate(s, 8, 8);
+        s[4] = rig_at(RIG_COLOR + 0x400);
+        s[5] = 32;
+        s[6] = 2 | 7 << 8; /* D32F, always */
+        s[12] = 1 << 2;
+        s[depth ? 4 : 0] = at;
+        s[depth ? 5 : 1] = stride;
+        rig_load_rstate(&r, s);
+        rig_gstate(g, 20 | 1 << 19);
+        rig_load_gstate(&r, g);
+        big_triangle(&r, RIG_VERTICES, 1);
+        got = rig_gdraw(&r, 3, 0, 0);
+        CHECK_EQ(got.code, FACET_RASTER_BAD_MEM);
+        CHECK_EQ(got.count, 1);
+        for (uint32_t y = 0; y < 8; y++) {
+            const uint32_t color = s[0] + y * s[1] + 16 - rig_at(0);
+            const uint32_t z = s[4] + y * s[5] + 16 - rig_at(0);
+
+            if (y < 3) {
+                CHECK_EQ(rig_read(&r, color), 0xFF00FF00);
+                CHECK_EQ(rig_read(&r, z), 0x3F000000); /* the 0.5 of the vertices */
+            } else {
+                CHECK_EQ(rig_read(&r, depth ? color : z), 0);
+            }
+        }
+        rig_close(&r);
+    }
+}
+
 /* Vertices that one draw has transformed are nothing to the next one: the memory has changed. */
 TEST(a_draw_remembers_no_vertices_of_the_last, "")
 {
