@@ -62,6 +62,9 @@ def no_false_error(name):
         found = json.loads(result.stdout)
         check_eq([f for f in found["findings"] if f["severity"] == "error"], [], name)
         check_eq([f for f in found["findings"] if "V32" <= f["rule"] <= "V39"], [], name + ": rules about headers")
+        if driver != "hiprt":
+            check_eq([f for f in found["findings"] if f["rule"] == "V26"], [], name + ": parents, of rebraided nodes too")
+        check(len([f for f in found["findings"] if f["rule"] == "V09"]) <= 1, name + ": boxes that hold nothing, once")
         check_eq(result.returncode, 0, "exit code")
 
 
