@@ -24,10 +24,10 @@ bool conform_append(struct conform_words *words, const uint8_t *bytes, size_t si
     }
     words->word = grown;
     for (size_t i = 0; i < count; i++) {
-        size_t left = size - 4 * i;
+        uint8_t word[4] = {0};
 
-        words->word[words->count++] =
-            (uint32_t)facet_load_le(bytes + 4 * i, left < 4 ? (unsigned)left : 4);
+        memcpy(word, bytes + 4 * i, size - 4 * i < 4 ? size - 4 * i : 4);
+        words->word[words->count++] = facet_load_le32(word);
     }
     return true;
 }

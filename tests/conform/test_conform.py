@@ -281,6 +281,75 @@ def command_lists_leave_their_frame():
     check(len(set(words)) > 1, "something is drawn")
 
 
+def list_suite(place, text, words=("00000000",)):
+    """A suite of one list; its folder."""
+    os.makedirs(os.path.join(place, "one"))
+    shutil.copy(os.path.join(EXAMPLE, "rows.tsv"), place)
+    with open(os.path.join(place, "one/list.json"), "w") as f:
+        json.dump(text, f)
+    with open(os.path.join(place, "suite.json"), "w") as f:
+        json.dump({"format": 1, "cases": [{"name": "one", "kind": "list", "source": "exact", "rows": ["TILE-397"], "file": "one",
+                                           "signature": "one.signature"}]}, f)
+    with open(os.path.join(place, "one.signature"), "w") as f:
+        f.write("\n".join(words) + "\n")
+    return place
+
+
+@case()
+def command_lists_show_what_they_observe():
+    """Registers after every step, answers, cores, slots and buffers follow the frame, in the order of `observe`."""
+    text = {"machine": {"vram": 65536}, "buffers": {"frame": {"u32": [1, 2, 3, 4]}, "more": {"u8": [9, 8, 7]}},
+            "frame": {"base": "frame", "width": 2, "height": 2},
+            "commands": [{"command": "NOP", "flags": ["EMIT"], "fence": 2}, {"command": "RAW", "opcode": 153, "args": [1, 2], "words": [7]},
+                         {"command": "READ_MEM", "address": "more", "count": 1},
+                         {"command": "WRITE_MEM", "address": "frame", "words": [5], "flags": ["WAIT"], "fence": 9},
+                         {"command": "REGISTER", "offset": 20, "value": 0}, {"command": "SIGNAL", "slot": 9}],
+            "observe": ["more", "status", "answers", "cores"]}
+    registers = [(0, 0, 0, 1, 16), (0x30, 0x30, 0, 1, 36), (0, 0x30, 0, 1, 52), (0, 0x30, 4, 1, 52), (0, 0, 4, 1, 52), (0, 0, 4, 1, 72)]
+    words = [5, 2, 3, 4, 0x070809, *(r for step in registers for r in step), 1, 0x070809, *[0] * 16]
+    place = list_suite(os.path.join(folder, "observed"), text, [f"{w:08x}" for w in words])
+    check_eq(results(suite=place)["passed"], 1)
+    wrong = list_suite(os.path.join(folder, "observed-wrong"), text, [f"{w:08x}" for w in words[:9] + [2] + words[10:]])
+    check("word 9" in results(suite=wrong, code=1)["cases"][0]["text"], "another register")
+    text["observe"] = ["nothing"]
+    refused = list_suite(os.path.join(folder, "observed-badly"), text)
+    run = conform(suite=refused, code=2)
+    check("observe[0]: expected the name of a buffer, or one of: status answers cores slots" in run.stderr, run.stderr)
+
+
+@case()
+def pictures_are_judged_pixel_by_pixel():
+    """Most cases of the raster and geometry units are command lists; they draw, and one wrong pixel is found with its place."""
+    found = [c for c in results()["cases"] if c["case"].startswith(("tile/raster/", "tile/geometry/"))]
+    check(len(found) > 100 and all(c["source"] == "exact" for c in found), "pictures with expectations of their own")
+    changed = os.path.join(folder, "pixel")
+    for name in ("tile/raster/example-g1", "tile/geometry/example-g4"):
+        os.makedirs(os.path.dirname(os.path.join(changed, name)))
+        shutil.copytree(os.path.join(SUITE, name), os.path.join(changed, name))
+        with open(os.path.join(SUITE, name + ".signature")) as f:
+            lines = f.readlines()
+        at = next(k for k, line in enumerate(lines) if line.startswith("ff") and "pixel" in line)
+        lines[at] = f"{int(lines[at][:8], 16) ^ 1:08x}{lines[at][8:]}"
+        with open(os.path.join(changed, name + ".signature"), "w") as f:
+            f.writelines(lines)
+        with open(os.path.join(SUITE, "suite.json")) as f:
+            entry = next(c for c in json.load(f)["cases"] if c["name"] == name)
+        with open(os.path.join(changed, "suite.json"), "w") as f:
+            json.dump({"format": 1, "cases": [entry]}, f)
+        shutil.copy(os.path.join(SUITE, "rows.tsv"), changed)
+        bad = results(suite=changed, code=1)["cases"][0]
+        check(f"word {at} (pixel " in bad["text"] and bad["rows"] == entry["rows"], bad["text"])
+
+
+@case()
+def the_model_agrees_with_the_worked_examples():
+    """Numbers of tile-semantics.md 20.3 and 20.7 as the pictures have them, without asking Facet."""
+    for name, place, color in (("tile/raster/example-g1", "pixel 3, 3", "ff4d6250"), ("tile/raster/example-g1", "pixel 2, 5", "ff3a20a5"),
+                               ("tile/raster/example-g5", "pixel 3, 1", "ff2a2a2a"), ("tile/raster/affine", "pixel 3, 1", "ff707070")):
+        with open(os.path.join(SUITE, name + ".signature")) as f:
+            check_eq([line.split()[0] for line in f if line.rstrip().endswith("// " + place)], [color], f"{name}, {place}")
+
+
 @case()
 def random_programs_run_on_other_implementations():
     """One that takes xnor for something else: each program that shows it shrinks to that instruction, as a suite to replay."""
