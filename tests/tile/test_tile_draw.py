@@ -18,12 +18,14 @@ def path(name):
     return os.path.join(FOLDER, name)
 
 
-def draw(commands, buffers=None, frame=None, machine=None, extra=(), name="list.json", out="out.png"):
+def draw(commands, buffers=None, frame=None, machine=None, extra=(), name="list.json", out="out.png", observe=None):
     data = {"buffers": buffers if buffers is not None else {"frame": {"size": 256}},
             "frame": frame if frame is not None else {"base": "frame", "width": 8, "height": 8},
             "commands": commands}
     if machine is not None:
         data["machine"] = machine
+    if observe is not None:
+        data["observe"] = observe
     with open(path(name), "w") as file:
         json.dump(data, file)
     if os.path.exists(path(out)):
