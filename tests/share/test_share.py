@@ -255,6 +255,9 @@ def a_run_goes_on_where_another_was_killed():
         for size in {0, 5, head - 1, head, (head + len(whole)) // 2, len(whole) - 1} if LONG else {head - 1, (head + len(whole)) // 2}:  # killed while it wrote this byte
             write(f"{name}.units", whole[:size])
             same(name, f"{name}-cut", words)
+        if name == "conform":  # more than the rest of the work takes: it must be cut off
+            write(f"{name}.units", whole[:head] + 4000 * b"?")
+            same(name, f"{name}-torn", words)
         same(name, f"{name}-done", ["join", f"{name}.units"])  # a journal of all units is a part, too
 
 
