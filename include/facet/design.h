@@ -39,7 +39,7 @@ struct facet_design_case {
     const char *name;   /* "xphmg/pmask/pmnot" */
     const char *kind;   /* "elf", "tile", "list", "vector": docs/conformance.md */
     const char *file;   /* the program, or the folder of the case */
-    const char *config; /* elf: as `facet run --config` has it */
+    const char *config; /* elf: as `facet run --config` has it; RAM is as there, 128 MiB */
     /* elf, tile: what to load, and where the first instruction is. */
     const struct facet_design_piece *pieces;
     size_t piece_count;
