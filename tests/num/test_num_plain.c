@@ -3,6 +3,7 @@
  * also see that the one takes them and the other does not. */
 #include "base/ways.h"
 #include "num/accum.h"
+#include "num/extreme.h"
 #include "num/hart.h"
 #include "num/tile.h"
 #include "sampling.h"
@@ -173,4 +174,22 @@ TEST(numbers_of_the_tile_machine, "")
 {
     compare(FACET_FMT_FP16, tile_fp16);
     compare(FACET_FMT_FP32, tile_fp32);
+}
+
+/* The least or largest of nothing is the NaN of the format, and says so. */
+TEST(the_extreme_of_nothing_is_nan, "")
+{
+    static const struct {
+        enum facet_format format;
+        uint32_t nan;
+    } each[] = {{FACET_FMT_FP32, 0x7FC00000}, {FACET_FMT_FP16, 0x7E00}, {FACET_FMT_BF16, 0x7FC0}};
+
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        const struct facet_conv conv = {.elem = each[i].format, .acc = FACET_FMT_FP32};
+        const struct facet_extreme none = {0};
+        unsigned flags = 0;
+
+        CHECK_EQ(facet_num_extreme_bits(&none, &conv, &flags), each[i].nan);
+        CHECK_EQ(flags, FACET_QNAN);
+    }
 }
