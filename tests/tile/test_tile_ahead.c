@@ -440,15 +440,21 @@ static void run_line(const char *line, uint32_t config, bool clear, uint32_t sta
                                              .const_base = DATA + CONSTANT + 16,
                                              .const_size = 32};
     static uint32_t data[ENTRIES * ENTRY_BYTES / 4];
-    char text[2048];
+    char text[2048], before[300] = "";
 
+    if (clear) { /* between two of the line, so that what the first one made sure is gone */
+        (void)snprintf(before,
+                       sizeof before,
+                       "%s\nADDI s7, s0, 0x10\nCSRW fstatus, s7",
+                       strchr(line, ':') == NULL ? line : "");
+    }
     (void)snprintf(text,
                    sizeof text,
                    form,
                    ENTRIES,
                    (unsigned)start,
                    (unsigned)config,
-                   clear ? "ADDI s7, s0, 0x10\nCSRW fstatus, s7" : "",
+                   before,
                    line,
                    (unsigned)step);
     for (unsigned i = 0; i < sizeof data / 4; i++) {
