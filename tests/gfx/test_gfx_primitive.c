@@ -383,3 +383,32 @@ TEST(places_in_a_table_by_scale, "")
                   plan.axis[0].index);
     }
 }
+
+/* A table of zero points has one for each channel, from ZP on; a single zero point is that of all,
+ * and without quantization there is none. */
+TEST(zero_points_of_channels, "")
+{
+    uint8_t table[256];
+
+    for (unsigned i = 0; i < 256; i++) {
+        table[i] = (uint8_t)(7 + 3 * i);
+    }
+    for (unsigned q = 0; q < 2; q++) {
+        for (unsigned zp_en = 0; zp_en < 3; zp_en++) {
+            const struct facet_eff eff = {.elem = FACET_FMT_INT8,
+                                          .acc = FACET_FMT_INT32,
+                                          .q = q != 0,
+                                          .uns = true,
+                                          .zp_en = (uint8_t)zp_en,
+                                          .zp = 5};
+            const struct facet_gfx_numbers n = facet_gfx_numbers_of(&eff, table);
+
+            for (unsigned c = 0; c < 4; c++) {
+                CHECK_EQ(n.channel[c].zp,
+                         q == 0 || zp_en == 0 ? 0
+                         : zp_en == 1         ? 5
+                                              : 7 + 3 * (5 + c));
+            }
+        }
+    }
+}
