@@ -376,6 +376,8 @@ TEST(huge_draws_are_left_in_the_middle, "")
         CHECK(k.stop.reason == FACET_STOP_REQUEST);
         CHECK_EQ(facet_machine_steps(k.machine), before);
         CHECK(facet_machine_in_step(k.machine));
+        CHECK_EQ(facet_machine_left(k.machine),
+                 kernel != 0 ? FACET_LEFT_INSTRUCTION : FACET_LEFT_JOB);
         pc = pc_of_core();
         for (unsigned i = 0; i < 3; i++) { /* it is not counted as long as it is not complete */
             run_on();
@@ -402,6 +404,7 @@ TEST(huge_draws_are_left_in_the_middle, "")
             CHECK_EQ(facet_tile_info_of(k.machine).commands, 0);
         }
         check_forgotten();
+        CHECK_EQ(facet_machine_left(k.machine), FACET_LEFT_NOTHING);
         kernel_close(&k);
     }
 }
