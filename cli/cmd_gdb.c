@@ -5,7 +5,7 @@
 #include "session/guest_console.h"
 #include "session/snapshot_file.h"
 #include "session/steps.h"
-#include "session/tile_gdb.h"
+#include "session/tile/gdb.h"
 #include "session/xphmg.h"
 
 #include "gdb/gdb.h"
@@ -411,6 +411,7 @@ const struct cli_command cli_cmd_gdb = {
     .usage = "facet gdb PROGRAM [ARG...] [--port N] [--harts N] [--ram SIZE] [--config LIST]\n"
              "facet gdb --resume FILE [--port N]\n"
              "facet gdb --machine tile KERNEL --grid WxH [--arg NAME=VALUE]... [--port N]\n"
+             "facet gdb --machine tile LIST.json [--port N]\n"
              "facet gdb --machine gfx12 IMAGE --ray NUMBERS... [--base ADDR] [--port N]",
     .details =
         "Loads a program as `facet run` does, prints the port on standard error and waits for a "
@@ -420,8 +421,13 @@ const struct cli_command cli_cmd_gdb = {
         "($p0, $pbank1), matrix words. Breakpoints, watchpoints, Ctrl-C, reverse-step and "
         "reverse-continue work; `monitor help` lists further commands. docs/gdb.md shows a "
         "session.\n\n"
-        "With --machine tile the program is a kernel, as in `facet tile run`; with --machine "
+        "With --machine tile the program is a kernel, as in `facet tile run`, or a command list, "
+        "as "
+        "in `facet tile draw`; with --machine "
         "gfx12 it is a BVH image with rays, as in `facet gfx12 run`, and lanes are threads.\n\n"
+        "--resume continues from a file of `monitor save`, with the other options as before; also "
+        "from "
+        "one of `facet snapshot` or `facet tile run --save`.\n\n"
         "GDB's disassembler knows neither the vendor's instructions nor those of the tile and "
         "the gfx12 machine, which it decodes as RISC-V. In GDB 13 and later, this line teaches "
         "it:\n\n"

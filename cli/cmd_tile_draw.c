@@ -3,8 +3,8 @@
 #include "command/output.h"
 #include "command/stop.h"
 #include "session/lint.h"
-#include "session/tile_picture.h"
-#include "session/tile_play.h"
+#include "session/tile/picture.h"
+#include "session/tile/play.h"
 
 #include "json/json.h"
 

@@ -4,8 +4,8 @@
 #include "session/lint.h"
 #include "session/steps.h"
 #include "session/tile_output.h"
-#include "session/tile_picture.h"
-#include "session/tile_report.h"
+#include "session/tile/picture.h"
+#include "session/tile/report.h"
 
 #define SNAPSHOT_LIMIT ((size_t)1 << 30) /* bytes: VRAM, caches and state are below */
 

@@ -2,6 +2,7 @@
 #include "command/deadline.h"
 #include "command/stop.h"
 #include "session/lint.h"
+#include "session/tile/list_case.h"
 
 #include "base/error.h"
 #include "documents/tile_case.h"
@@ -84,36 +85,53 @@ tell(struct tally *t, const char *folder, const char *name, const char *outcome,
     }
 }
 
-static void run_case(struct tally *t, const char *folder)
+/* A kernel, or a command list. */
+static enum facet_status run_either(struct tally *t,
+                                    const char *folder,
+                                    char name[256],
+                                    struct facet_doc_tile_case_result *result,
+                                    struct facet_error *err)
 {
     struct facet_doc_tile_case *tile_case = NULL;
+    enum facet_status status;
+
+    if (session_is_list_case(folder)) {
+        return session_list_case_run(folder, &t->how, name, 256, result, err);
+    }
+    status = facet_doc_tile_case_read(folder, &tile_case, err);
+    if (tile_case != NULL) {
+        (void)snprintf(name, 256, "%s", facet_doc_tile_case_name(tile_case));
+    }
+    if (status == FACET_OK) {
+        status = facet_doc_tile_case_run(tile_case, &t->how, result, err);
+    }
+    facet_doc_tile_case_free(tile_case);
+    return status;
+}
+
+static void run_case(struct tally *t, const char *folder)
+{
     struct facet_doc_tile_case_result result;
     struct facet_error err = {0};
+    char name[256] = "";
 
     t->folder = folder;
     t->findings = t->list != NULL ? json_object() : NULL;
-    if (facet_doc_tile_case_read(folder, &tile_case, &err) != FACET_OK ||
-        facet_doc_tile_case_run(tile_case, &t->how, &result, &err) != FACET_OK) {
+    if (run_either(t, folder, name, &result, &err) != FACET_OK) {
         t->bad++;
-        tell(t,
-             folder,
-             tile_case != NULL ? facet_doc_tile_case_name(tile_case) : "",
-             "bad",
-             err.message);
+        tell(t, folder, name, "bad", err.message);
     } else if (result.stopped) {
         t->stopped = true;
-        (void)cli_bad(
-            t->args, "%s in %s, %s", cli_stop_why(), folder, facet_doc_tile_case_name(tile_case));
+        (void)cli_bad(t->args, "%s in %s, %s", cli_stop_why(), folder, name);
     } else if (result.pass) {
         t->passed++;
-        tell(t, folder, facet_doc_tile_case_name(tile_case), "pass", "");
+        tell(t, folder, name, "pass", "");
     } else {
         t->failed++;
-        tell(t, folder, facet_doc_tile_case_name(tile_case), "FAIL", result.difference);
+        tell(t, folder, name, "FAIL", result.difference);
     }
     json_decref(t->findings);
     t->findings = NULL;
-    facet_doc_tile_case_free(tile_case);
 }
 
 /* ---- folders ---- */

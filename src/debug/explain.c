@@ -315,16 +315,8 @@ put_registers(const struct facet_explain *e, struct facet_record *r, uint32_t co
 /* ---- words of status ---- */
 
 /* Of every machine; those that a machine does not have are not found. */
-static const char *const status_words[] = {"status",
-                                           "fstatus",
-                                           "vstatus",
-                                           "gerror",
-                                           "int_status",
-                                           "mstatus",
-                                           "CAP.PREC.EXC.ST",
-                                           "CAP.PREC.STAT",
-                                           "RTSTAT",
-                                           "MTXSTAT"};
+static const char *const status_words[] = {
+    "status", "fstatus", "vstatus", "gerror", "int_status", "CAP.PREC.EXC.ST", "RTSTAT", "MTXSTAT"};
 
 static void
 put_status(const struct facet_explain *e, struct facet_record *r, uint32_t core, uint32_t csr)

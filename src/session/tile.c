@@ -2,7 +2,7 @@
 #include "session/tile.h"
 #include "command/output.h"
 #include "session/asm_options.h"
-#include "session/tile_picture.h"
+#include "session/tile/picture.h"
 #include "session/trace.h"
 
 #include "assembler/assemble.h"

@@ -2,7 +2,7 @@
 #include "session/tile_output.h"
 
 #include "command/output.h"
-#include "session/tile_picture.h"
+#include "session/tile/picture.h"
 
 #include "base/file.h"
 #include "base/hash.h"

@@ -1,7 +1,7 @@
-/* See tile_play.h. */
-#include "session/tile_play.h"
+/* See play.h. */
+#include "session/tile/play.h"
 #include "command/stop.h"
-#include "session/tile_report.h"
+#include "session/tile/report.h"
 
 #include "base/error.h"
 #include "base/side_file.h"

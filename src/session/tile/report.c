@@ -1,5 +1,5 @@
-/* See tile_report.h. */
-#include "session/tile_report.h"
+/* See report.h. */
+#include "session/tile/report.h"
 #include "command/output.h"
 #include "session/steps.h"
 

@@ -5,7 +5,7 @@
 
 #include "session/explain.h"
 #include "session/tile.h"
-#include "session/tile_play.h"
+#include "session/tile/play.h"
 
 #include "gdb/gdb.h"
 

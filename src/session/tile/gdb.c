@@ -1,8 +1,8 @@
-/* See tile_gdb.h. */
-#include "session/tile_gdb.h"
+/* See gdb.h. */
+#include "session/tile/gdb.h"
 #include "command/output.h"
 #include "session/steps.h"
-#include "session/tile_report.h"
+#include "session/tile/report.h"
 
 #include "base/error.h"
 #include "base/file.h"

@@ -1,5 +1,5 @@
-/* See tile_picture.h. */
-#include "session/tile_picture.h"
+/* See picture.h. */
+#include "session/tile/picture.h"
 #include "command/output.h"
 
 #include "base/bits.h"
