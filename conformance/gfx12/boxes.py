@@ -5,6 +5,7 @@ from fractions import Fraction
 from gfx12_model import INF, INVALID, F
 from gfx12_nodes import b, box, case, child, dual, named, pinned, ray
 
+NAMES = ("gfx12/box", "gfx12/dual/two", "gfx12/types", "gfx12/sentinels", "gfx12/uncompressed", "gfx12/range")
 ALL = ((0, 0, 0), (4095, 4095, 4095))
 HALF = Fraction(1, 2)
 

@@ -6,6 +6,7 @@ from exact import FP16, round_to
 from gfx12_model import INF, INVALID
 from gfx12_nodes import b, case, dual, named
 
+NAMES = ("gfx12/dual",)
 HALF = Fraction(1, 2)
 
 

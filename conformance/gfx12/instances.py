@@ -5,6 +5,7 @@ from fractions import Fraction
 from gfx12_model import INF, INVALID
 from gfx12_nodes import b, box, case, child, instance, named, ray
 
+NAMES = ("gfx12/instance",)
 HALF = Fraction(1, 2)
 IDENTITY = [b(1, 0, 0, 0), b(0, 1, 0, 0), b(0, 0, 1, 0)]
 WHOLE = [child((0, 0, 0), (4095,) * 3)]

@@ -7,6 +7,7 @@ from effective import ELEMENTS, state
 from hart import Case
 from hart_numbers import CLEAR, LOOK, one, seen_flags, seeded, some, special
 
+NAMES = ("xphmg/graphics",)
 EN, CONVERT, FILTER, SRGB, NORM, AMEM, BMEM, DMEM, HISEL = 1, 2, 4, 8, 0x40, 1 << 16, 1 << 17, 1 << 18, 1 << 19
 WINDOWS = EN | CONVERT | AMEM | BMEM | DMEM
 A, B, R, SIZE = 0, 128, 192, 384

@@ -5,6 +5,7 @@ from exact import LITE, QNAN, QUIET, Arith, is_subnormal
 from hart import Case
 from hart_numbers import CLEAR, LOOK, seen_flags, seeded, some
 
+NAMES = ("xphmg/numbers", "xphmg/matrix")
 SIZE, VECTOR, OUTPUT = 80, 48, 64  # a record: matrix and bias, vector, what is written
 
 
@@ -70,7 +71,7 @@ def formats(suite):
         row = f"CAP-{203 + code}"
         modes = {"FP_RMODE": code & 3, "FP_RMODE2": code >> 2}
         numbers(suite, f"rounding-{name}", f"{row} CAP-202 CAP-262", [state(e, ACCW=a, **modes) for e in ("fp32", "fp16", "bf16", "e4m3", "int16") for a in range(3)] +
-                [state("int16", ACCW=2, Q=1, SCALE_SH=0xFB, **modes), state("int32", ACCW=0, **modes)], 12)
+                [state("int16", ACCW=2, Q=1, SCALE_SH=n, **modes) for n in (0xFF, 0xFE, 0xFB)] + [state("int8", ACCW=3, Q=1, SCALE_SH=0xFF, **modes), state("int32", ACCW=0, **modes)], 12)
 
 
 def policies(suite):
@@ -83,7 +84,7 @@ def policies(suite):
     for pol in range(3):
         numbers(suite, f"nan-policy-{pol}", "CAP-507 CAP-292 MTX-072 MTX-073 MTX-068", [state(e, NAN_POL=pol, ACCW=a, **q) for e in ("fp32", "fp16", "bf16", "e4m3", "e5m2", "bf16-lite") for a in (0, 1, 2)
                                                                                for q in ({}, {"SAT": 1})], 8, 0.8)
-    nans = [state("int16", ACCW=0, NAN_POL=p, Q=1, SCALE_SH=100, ZP_EN=1, ZP=z) for p in range(3) for z in (0, 5, 0x80)]
+    nans = [state("int16", ACCW=0, NAN_POL=p, Q=1, SCALE_SH=120, ZP_EN=1, ZP=z) for p in range(3) for z in (0, 5, 0x80)]
     numbers(suite, "nan-policy-integers", "CAP-507 CAP-232 CAP-233", nans, 12, 0.5)
     shifts = (0, 3, 0xFD, 10, 0xF0, 0x7F, 0x80)
     numbers(suite, "scale", "CAP-505 CAP-236 CAP-267", [state(e, Q=q, SCALE_SH=s, ACCW=a) for e in ("int8", "int16", "fp16", "fp32") for s in shifts for q, a in ((1, 0), (1, 2), (0, 0))], 6)

@@ -6,6 +6,7 @@ from hart import Case
 from hart_numbers import CLEAR, LOOK, one, ordinary, seen_flags, seeded, some, special
 from rt_model import Lane
 
+NAMES = ("xphmg/rays",)
 BOX, RANGE, CORNERS, SIZE = 128, 384, 400, 512  # a record: ray, tile, TriRange and its triangle
 
 
@@ -203,6 +204,8 @@ def forms(suite):
         c, rng = Case(f"xphmg/rays/epsilon-{flags}", f"RT-057 RT-183 {'RT-056 RT-158' if flags else 'RT-037 RT-284'}"), seeded("epsilon", flags)
         eff = state("fp32")
         tests = tri_tests(eff, rng, 12, 0.02)
+        quarter = [0x3E800000, 0x3E800000, 0xBF800000, 0, 0, ONE, 0, 0x7F800000]
+        tests.append((quarter, [0, 0, 0, ONE, 0, 0, 0, ONE, 0]))  # a determinant of 1, which is epsilon 127
         for code in (0, 1, 2, 64, 100, 120, 126, 127, 128, 130, 140, 254, 255):
             tri_sweep(c, eff, tests, flags, code)
         suite.add(c)
