@@ -628,6 +628,61 @@ def pictures_in_and_out():
 
 
 @case()
+def stops_say_why():
+    """Place, line, registers and who wrote them, at a breakpoint, after --steps, by the watchdog and at a fault."""
+    kernel = path("why.s")
+    with open(kernel, "w") as file:
+        file.write("start: ADDI s1, s0, 40\nADDI s2, s0, 2\nMAC s1, s2, s2\nloop: ADD s3, s1, s2\nSW s3, 0(s3)\nJ loop\n")
+    done = facet("tile", "run", kernel, "--cores", "1")
+    check_eq(done.returncode, 1)
+    check("core 0: store fault (cause 5) at pc 0x80000010 <loop+4> why.s:5, address 0x0000002e: SW s3, 0(s3)\n"
+          "  s3 = 0x0000002e, written at 0x8000000c <loop> why.s:4: ADD s3, s1, s2\n  status = 0x00000400 MEMF\n" in done.stdout, done.stdout)
+    done = facet("tile", "run", kernel, "--cores", "1", "--break", "start+8")
+    check("core 0 stopped at the breakpoint 0x80000008 <start+8> why.s:3: MAC s1, s2, s2\n" in done.stdout, done.stdout)
+    for line in ("  s1 = 0x00000028, written at 0x80000000 <start> why.s:1: ADDI s1, s0, 40\n",
+                 "  s2 = 0x00000002, written at 0x80000004 <start+4> why.s:2: ADDI s2, s0, 2\n"):
+        check(line in done.stdout, "MAC reads its destination, too: " + done.stdout)
+    done = facet("tile", "run", kernel, "--cores", "1", "--steps", "3")
+    check("core 0 comes next, at 0x8000000c <loop> why.s:4: ADD s3, s1, s2\n" in done.stdout and "  s3" not in done.stdout, done.stdout)
+    stopped = json.loads(facet("tile", "run", kernel, "--cores", "1", "--steps", "3", "--json").stdout)["stopped"]
+    check_eq({r["name"]: (r["value"], r["written"]["line"], r["written"]["steps_ago"]) for r in stopped["registers"]},
+             {"s1": ("0x0000002c", 3, 0), "s2": ("0x00000002", 2, 1)})
+    with open(kernel, "w") as file:
+        file.write("ADDI s5, s0, 1\nloop: BNE s5, s0, loop\n")
+    done = facet("tile", "run", kernel, "--cores", "1", "--watchdog", "500000")
+    check("watchdog (cause 9)" in done.stdout and "  s5 = 0x00000001, not written in the last 262144 steps\n" in done.stdout, done.stdout)
+
+
+@case()
+def cases_with_command_lists():
+    folder = path("drawn")
+    shutil.copytree(os.path.join(SOURCE, "examples/gdb/list"), folder)
+
+    def case_json(**changes):
+        data = {"name": "drawn", "list": "list.json", "expected": {"picture": "expected.png"}}
+        data.update(changes)
+        with open(os.path.join(folder, "case.json"), "w") as file:
+            json.dump(data, file)
+        return facet("tile", "test", folder)
+
+    check_eq(case_json().returncode, 0)
+    for expected, told in (({"hash": "0x0000000000000001"}, "expected 0x0000000000000001"),
+                           ({"picture": "expected.png", "statuses": [0, 36, 0]}, "commands[1] (DISPATCH): status 0, expected 36")):
+        done = case_json(expected=expected)
+        check(done.returncode == 1 and told in done.stdout, done.stdout + done.stderr)
+    for changes, told in (({"expected": {}}, "expected"), ({"list": 5}, "list"), ({"list": "none.json"}, "none.json"), ({"grid": [1, 1]}, "grid"),
+                          ({"expected": {"picture": "none.png"}}, "none.png"), ({"expected": {"picture": "../expected.png"}}, "expected.png"),
+                          ({"expected": {"picture": "expected.png", "statuses": [0]}}, "statuses"), ({"expected": {"picture": 1}}, "picture")):
+        done = case_json(**changes)
+        check(done.returncode == 2 and told in done.stderr, f"{changes}: {done.stdout}{done.stderr}")
+    rows = [[(0, 0, 0)] * 16 for _ in range(16)]
+    with open(os.path.join(folder, "expected.png"), "wb") as file:
+        file.write(png_bytes(16, 16, rows))
+    done = case_json()
+    check(done.returncode == 1 and "pixel 0,0 is #00000a, expected #000000" in done.stdout, done.stdout)
+
+
+@case()
 def things_that_are_no_folders():
     for name in (path("none"), FILL):
         done = facet("tile", "test", name)

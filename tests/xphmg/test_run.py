@@ -282,6 +282,16 @@ def stopped_by(number, *words):
 
 
 @case()
+def stops_say_who_wrote_what_they_read():
+    program = assemble("why", "_start: li a0, 0x1000\n add a1, a0, a0\n li a2, 1\n.Lx: ld a3, 8(a1)\n ret\n")
+    done = facet("run", program)
+    check_eq(done.returncode, 125)
+    check("  ld x13, 8(x11)\n  x11 (a1) = 0x0000000000002000, written at 0x80000004 <_start+4>: add x11, x10, x10\n" in done.stderr, done.stderr)
+    stopped = json.loads(facet("run", program, "--json").stdout)["stopped"]
+    check_eq([(r["name"], r["value"], r["written"]["pc"]) for r in stopped["registers"]], [("x11", "0x0000000000002000", "0x80000004")])
+
+
+@case()
 def what_was_asked_for_before_is_not_the_instruction_at_pc():
     text = ENDLESS_JOB.replace("@RAYS@", "1000").replace("@TRIANGLES@", "1500000")
     program = assemble("late", text.replace("xsubmit.rt t0, a0", "xsubmit.rt t0, a0\n xfence.wait t0"))
