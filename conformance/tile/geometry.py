@@ -204,6 +204,11 @@ def clipping(suite):
     for k, guard in enumerate((0.0, 1.0, 4.0, 1.5, 65536.0, 65537.0, .5, -2.0, NAN, INF)):
         s.gstate(**g, flags="CLIP", guard=guard)
         s.gdraw(3)
+    wide = s.vertices("wide", [dict(position=[s.random.uniform(-3, 3), s.random.uniform(-3, 3), s.random.uniform(.1, .9), 1.0], color=s.color())
+                               for _ in range(12)])
+    for guard in (4.0, 2.5):  # cut or not, the rounding of what is left shows it
+        s.gstate(**wide, flags="CLIP", guard=guard)
+        s.gdraw(12)
     suite.add(s)
 
     for k, (name, rows) in enumerate((("state", "TILE-431"), ("draw", "TILE-419"))):

@@ -183,6 +183,9 @@ def draws(suite):
     s.command("RRECT", rect, 0xFFFFFFFF, flags=["WAIT"], fence=9)
     s.command("READ_MEM", s.base, count=1)
     s.host("SIGNAL", slot=9, value=1)
+    s.command("GDRAW", draw, flags=["WAIT", "EMIT"], fence=11)  # nobody has emitted into it
+    s.command("RRECT", rect, 0xFFFFFFFF)
+    s.host("SIGNAL", slot=11, value=1)
     suite.add(s)
 
     s = Scene("tile/queue/load-sampler", "TILE-348 TILE-345", 8, 8)

@@ -82,6 +82,12 @@ def registers(suite):
             shared = now & 7
             k.access(CSRRS, 1, 20, 0)
             k.keep(20, shared << 5, "RM as fstatus shows it")
+    k.p.li(17, 0x33)
+    k.access(CSRRW, 10, 0, 17)
+    k.p("RSTATE", rd=0, rs1=0, uimm=4)  # reports BAD_ALIGN
+    for label in ("gerror", "gerror again: CSRRS with s0 writes nothing"):
+        k.access(CSRRS, 10, 19, 0)
+        k.keep(19, 0x101, label)
     k.finish(suite)
 
     k = Kernel("csr-errors", "TILE-521 TILE-567 TILE-027")

@@ -208,7 +208,7 @@ def coordinates(suite):
 
 
 def handles(suite):
-    b = Bench("tile/texture/handles", "TILE-345 TILE-319 TILE-349")
+    b = Bench("tile/texture/handles", "TILE-319 TILE-349")
     for k in range(32):
         b.sampler(k, format="ARGB8888", base=TEXTURES + 20 * k)
     b.sampler(30, format=3)
