@@ -235,7 +235,7 @@ def clipping(suite):
         suite.add(s)
 
     s = Mesh("tile/geometry/user-plane", "TILE-409", 16, 16)
-    g = s.vertices("vertices", [dict(position=p, color=0xFF8040C0) for p in ((-1, 1, 0, 1), (1, 1, 0, 1), (0, -1, 0, 1))])
+    g = s.vertices("vertices", [dict(position=p, color=0x03050709) for p in ((-1, 1, 0, 1), (1, 1, 0, 1), (0, -1, 0, 1))])
     s.rstate(blend="additive")
     for k, plane in enumerate(((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, -.25), (0.0, 0.0, 0.0, -1.0), (0.0, 0.0, 0.0, 0.0), (-1.0, -.5, 0.0, .3))):
         at = s.put(struct.pack("<4f", *plane), 4)
