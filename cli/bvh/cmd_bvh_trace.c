@@ -2,7 +2,6 @@
 #include "cli/bvh/bvh.h"
 #include "command/output.h"
 
-#include "base/hash.h"
 #include "documents/gfx12_vectors.h"
 #include "gfx12/ask/procedural.h"
 #include "gfx12/tracer.h"
@@ -80,36 +79,6 @@ static enum facet_status trace(const struct cli_args *args,
     return status;
 }
 
-/* Bytes of the image and where they lie. */
-static uint64_t hash_image(const struct facet_gfx12_view *view)
-{
-    uint64_t hash = facet_hash_bytes(view->bytes, (size_t)view->size, view->base);
-
-    for (uint32_t i = 0; i < view->segment_count; i++) {
-        hash = facet_hash_step(hash, view->segments[i].address);
-        hash = facet_hash_step(hash, view->segments[i].offset);
-        hash = facet_hash_step(hash, view->segments[i].size);
-    }
-    return facet_hash_step(hash, view->root);
-}
-
-static void
-describe(const struct cli_args *args, struct session_share *share, const struct report_tracing *t)
-{
-    static const char *const aside[] = {"rays", "candidates", "segment", NULL};
-    const uint64_t rays = facet_hash_bytes(t->rays, (size_t)t->count * sizeof *t->rays, 0);
-
-    session_share_describe(share,
-                           args,
-                           aside,
-                           json_pack("{s:o, s:o}",
-                                     "image",
-                                     facet_json_hex(hash_image(t->view)),
-                                     "rays",
-                                     facet_json_hex(rays)),
-                           report_tracing_frame(t));
-}
-
 /* What is wrong with the image by itself, as after a wrong --base or --root; NULL: nothing. */
 static const char *trouble_of(const struct cli_args *args,
                               const struct facet_gfx12_view *view,
@@ -141,7 +110,7 @@ static int trace_file(const struct cli_args *args,
     if (status == FACET_OK) {
         t->trouble = trouble_of(args, t->view, trouble);
         if (share->wanted) {
-            describe(args, share, t);
+            report_tracing_describe(args, share, t);
         }
         status = trace(args, share, threads, stack, t, &err);
     }

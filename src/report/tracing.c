@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "report/hits.h"
 #include "json/json.h"
 
@@ -316,7 +317,7 @@ bool report_tracing_files(const struct cli_args *args, bool figures, bool candid
 
 /* ---- parts ---- */
 
-json_t *report_tracing_frame(const struct report_tracing *t)
+static json_t *frame_of(const struct report_tracing *t)
 {
     return json_pack("{s:I, s:s?, s:b, s:b, s:s?}",
                      "rays",
@@ -329,6 +330,37 @@ json_t *report_tracing_frame(const struct report_tracing *t)
                      (int)t->candidates,
                      "trouble",
                      t->trouble);
+}
+
+/* Bytes of the image and where they lie. */
+static uint64_t hash_image(const struct facet_gfx12_view *view)
+{
+    uint64_t hash = facet_hash_bytes(view->bytes, (size_t)view->size, view->base);
+
+    for (uint32_t i = 0; i < view->segment_count; i++) {
+        hash = facet_hash_step(hash, view->segments[i].address);
+        hash = facet_hash_step(hash, view->segments[i].offset);
+        hash = facet_hash_step(hash, view->segments[i].size);
+    }
+    return facet_hash_step(hash, view->root);
+}
+
+void report_tracing_describe(const struct cli_args *args,
+                             struct session_share *share,
+                             const struct report_tracing *t)
+{
+    static const char *const aside[] = {"rays", "candidates", "segment", NULL};
+    const uint64_t rays = facet_hash_bytes(t->rays, (size_t)t->count * sizeof *t->rays, 0);
+
+    session_share_describe(share,
+                           args,
+                           aside,
+                           json_pack("{s:o, s:o}",
+                                     "image",
+                                     facet_json_hex(hash_image(t->view)),
+                                     "rays",
+                                     facet_json_hex(rays)),
+                           frame_of(t));
 }
 
 enum facet_status report_tracing_read(const struct facet_share_set *set,

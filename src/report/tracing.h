@@ -5,9 +5,7 @@
 #include "command/command.h"
 #include "gfx12/tracer.h"
 #include "report/lost.h"
-#include "share/share.h"
-
-#include <jansson.h>
+#include "session/share.h"
 
 enum { REPORT_TRACING_GRAIN = 1 << 16 }; /* rays that are traced at once */
 
@@ -43,9 +41,11 @@ void report_tracing_free(struct report_tracing *t);
  * have not. */
 bool report_tracing_files(const struct cli_args *args, bool figures, bool candidates);
 
-/* What joining needs besides the units; all parts in memory, to be freed in any case; and their
+/* What shared work consists of; all parts in memory, to be freed in any case; and their
  * result, an exit code. */
-json_t *report_tracing_frame(const struct report_tracing *t);
+void report_tracing_describe(const struct cli_args *args,
+                             struct session_share *share,
+                             const struct report_tracing *t);
 enum facet_status report_tracing_read(const struct facet_share_set *set,
                                       struct report_tracing *t,
                                       struct facet_error *err);
