@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { FILE_LIMIT = 64 << 20 };
-#define RAM_BYTES (UINT64_C(4) << 20)
+#define MOST_SIGNATURE (UINT64_C(4) << 20)
 
 bool conform_append(struct conform_words *words, const uint8_t *bytes, size_t size)
 {
@@ -98,7 +98,7 @@ static enum facet_status run_elf(const struct conform_case *c,
 
     if (status == FACET_OK &&
         (!symbol(object, "begin_signature", &begin) || !symbol(object, "end_signature", &end) ||
-         end < begin || end - begin > RAM_BYTES)) {
+         end < begin || end - begin > MOST_SIGNATURE)) {
         status = facet_fail(err,
                             FACET_ERR_INPUT,
                             0,
@@ -136,8 +136,8 @@ static enum facet_status answer_elf(const struct conform_case *c,
                                     struct conform_result *result,
                                     struct facet_error *err)
 {
-    const struct facet_xphmg_config config = {.ram_bytes = RAM_BYTES,
-                                              .configuration =
+    /* RAM as `facet run` has it: a random program may run up to its end. */
+    const struct facet_xphmg_config config = {.configuration =
                                                   c->config[0] != '\0' ? c->config : NULL,
                                               .plain = plain,
                                               .no_semihosting = true};
