@@ -353,7 +353,7 @@ static const struct damage damages[] = {
     D(cut_short, 1, E), D(no_bytes, 1, E), D(misaligned_blas, 1, E),
     D(cut_in_half, 2, E), D(bad_root_place, 2, E), D(blas_elsewhere, 2, E), D(internal_outside, 2, E),
     D(primitive_outside, 2, E), D(prim_as_box, 2, E), D(box_as_prim, 2, E),
-    D(internal_low_bits, 3, E), D(primitive_low_bits, 3, E),
+    D(internal_low_bits, 3, E), D(primitive_low_bits, 3, W),
     D(count_nine, 4, W), D(instance_count, 4, W),
     D(unused_bits, 5, W), D(child_unused_bits, 5, W), D(instance_unused, 5, W),
     D(matrix_104, 6, E), D(matrix_126, 6, E),
