@@ -163,6 +163,11 @@ def errors(suite):
     k.do("RDRAW", draw, 3)
     k.csr("gerror", 0x300 | RANGE)
     k.csr("gfx_token", 3)
+    k.do("GSTATE", k.put(geometry(k, vbo_base=0x20000000), 64), 0)
+    k.do("GDRAW", k.put(encode("GDRAW", count=32), 16), 4)  # ten triangles, each reported
+    k.csr("gerror", 0xD00 | RANGE)
+    k.do("GDRAW", k.put(encode("GDRAW", count=32, topology="strip"), 16), 5)
+    k.csr("gerror", 0x2B00 | RANGE)
     k.finish(suite)
 
 
