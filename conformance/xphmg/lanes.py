@@ -150,6 +150,11 @@ def lifetimes(suite):
     c.csrr("0x7f8", 3 | 1 << 25 | 1 << 26, "SVSTATE afterwards")
     c.asm("la t5, handler\n csrw mtvec, t5\n j after\n.balign 4\nrepair:\n csrr s4, 0x7f8\n csrr s5, 0x7ff\n la a2, data\n addi a2, a2, 16\n mret\nafter:")
     suite.add(c)
+    c = Case("xphmg/lanes/block-counts", "RSV-046 RSV-067 RSV-068 RSV-086 RSV-087")
+    for n in (0, 1, 5, 255, 256):
+        c.asm(f"svon.blk {n}\n csrr a0, 0x7f8\n svend")
+        c.observe("a0", 1 << 8 | (n % 256 or 256) << 12, f"SVSTATE after svon.blk {n}")
+    suite.add(c)
     c = Case("xphmg/lanes/user-mode", "RSV-057")
     for csr in ("0x7f8", "0x7f9", "0x7fa", "0x7fb", "0x7ff", "0x7fe"):
         for text in (f"csrr t0, {csr}", f"csrw {csr}, x0"):
