@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+static const char no_memory[] = "out of memory for an explanation";
+
 /* Steps before the stop that are watched, and steps that are made again at most: beyond, a second
  * run would take noticeable time. */
 enum { WATCHED = 1 << 18, REPEATED = 1 << 26 };
@@ -24,8 +26,9 @@ bool session_explain_start(struct session_explain *e,
         (void)cli_bad_error(args, &err);
         return false;
     }
-    if (repeats) { /* without memory it is not known who wrote */
-        (void)facet_machine_snapshot(machine, &e->start, NULL);
+    if (repeats && facet_machine_snapshot(machine, &e->start, &err) != FACET_OK) {
+        (void)cli_bad_error(args, &err);
+        return false;
     }
     return true;
 }
@@ -61,6 +64,7 @@ void session_explain_watch(struct session_explain *e, uint64_t last)
 
     e->writes = facet_writes_create(e->machine);
     if (e->writes == NULL) {
+        cli_spoil(no_memory);
         return;
     }
     run_to(e->machine, from);
@@ -111,6 +115,9 @@ void session_explain_print(const struct session_explain *e, FILE *out, uint32_t 
     facet_record_close(&record);
     facet_record_end(&record);
     fputs(facet_strbuf_text(&record.text), out);
+    if (record.text.failed) {
+        cli_spoil(no_memory);
+    }
     facet_record_free(&record);
 }
 
@@ -125,6 +132,9 @@ json_t *session_explain_json(const struct session_explain *e, uint32_t core, uin
     facet_record_close(&record);
     facet_record_end(&record);
     object = json_loads(facet_strbuf_text(&record.text), 0, NULL);
+    if (object == NULL) {
+        cli_spoil(no_memory);
+    }
     facet_record_free(&record);
     return object;
 }
