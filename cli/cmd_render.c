@@ -381,7 +381,7 @@ static int run_render(const struct cli_args *given)
     int code;
 
     if (report_picture_wanted(args)) {
-        return draws_alone(args, "BVH images") ? report_picture(args) : CLI_BAD;
+        return draws_alone(args, args->positional[0]) ? report_picture(args) : CLI_BAD;
     }
     if (!session_share_read(args, &share)) {
         return CLI_BAD;

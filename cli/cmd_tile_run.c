@@ -3,9 +3,9 @@
 #include "session/cover.h"
 #include "session/lint.h"
 #include "session/steps.h"
-#include "session/tile_output.h"
 #include "session/tile/picture.h"
 #include "session/tile/report.h"
+#include "session/tile_output.h"
 
 #define SNAPSHOT_LIMIT ((size_t)1 << 30) /* bytes: VRAM, caches and state are below */
 

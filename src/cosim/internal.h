@@ -4,8 +4,8 @@
 #define FACET_COSIM_INTERNAL_H
 
 #include "base/strbuf.h"
-#include "object/symbols.h"
 #include "machine/internal.h"
+#include "object/symbols.h"
 
 #include <facet/cosim.h>
 

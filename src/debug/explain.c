@@ -109,13 +109,18 @@ void facet_explain_place(const struct facet_explain *e, uint64_t address, struct
         const struct facet_object_symbol *symbol = facet_symbols_find(e->symbols, address);
         const struct facet_line_row *row = facet_lines_find(&e->symbols->lines, address);
 
-        if (symbol != NULL && address == symbol->value) {
-            facet_strbuf_printf(out, " <%s>", symbol->name);
-        } else if (symbol != NULL) { /* as GDB writes it */
-            facet_strbuf_printf(out, " <%s+%" PRIu64 ">", symbol->name, address - symbol->value);
+        if (symbol != NULL) {
+            facet_strbuf_puts(out, " <");
+            facet_symbols_put_name(out, symbol->name);
+            if (address != symbol->value) { /* as GDB writes it */
+                facet_strbuf_printf(out, "+%" PRIu64, address - symbol->value);
+            }
+            facet_strbuf_puts(out, ">");
         }
         if (row != NULL) {
-            facet_strbuf_printf(out, " %s:%" PRIu32, row->file, row->line);
+            facet_strbuf_puts(out, " ");
+            facet_symbols_put_name(out, row->file);
+            facet_strbuf_printf(out, ":%" PRIu32, row->line);
         }
     }
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- parts ---- */
 
@@ -82,6 +83,20 @@ write_parts(const struct facet_fuzz_files *files, const char *path, struct facet
     return status;
 }
 
+/* A case without its answer is none. */
+static void remove_parts(const struct facet_fuzz_files *files, const char *path)
+{
+    char name[FACET_FUZZ_PATH + 32];
+
+    for (size_t i = 0; i < files->count; i++) {
+        (void)snprintf(name, sizeof name, "%s%s", path, files->part[i].end);
+        (void)remove(name);
+    }
+    if (files->count != 0 && files->part[0].end[0] == '/') {
+        (void)rmdir(path);
+    }
+}
+
 /* What the plain way answers, as a file beside the others. */
 static enum facet_status write_answer(const struct facet_fuzz_kind *kind,
                                       const struct facet_fuzz_case *c,
@@ -139,7 +154,12 @@ enum facet_status facet_fuzz_write(const struct facet_fuzz_kind *kind,
     }
     status = status == FACET_OK ? kind->files(c, &files, err) : status;
     status = status == FACET_OK ? write_parts(&files, path, err) : status;
-    status = status == FACET_OK ? write_answer(kind, c, &files, path, answered, err) : status;
+    if (status == FACET_OK) {
+        status = write_answer(kind, c, &files, path, answered, err);
+        if (status != FACET_OK) {
+            remove_parts(&files, path);
+        }
+    }
     facet_fuzz_files_free(&files);
     return status;
 }

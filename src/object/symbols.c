@@ -1,10 +1,12 @@
 /* See symbols.h. */
 #include "object/symbols.h"
 
+#include "base/plain.h"
 #include "object/elf.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 void facet_symbols_free(struct facet_symbols *symbols)
 {
@@ -128,6 +130,14 @@ const struct facet_object_symbol *facet_symbols_find(const struct facet_symbols 
     return address - section->address < section->size ? symbol : NULL;
 }
 
+void facet_symbols_put_name(struct facet_strbuf *out, const char *name)
+{
+    char shown[256];
+
+    facet_plain_text(shown, sizeof shown, name, strlen(name));
+    facet_strbuf_puts(out, shown);
+}
+
 void facet_symbols_print(const struct facet_symbols *symbols,
                          uint64_t address,
                          struct facet_strbuf *out)
@@ -135,12 +145,17 @@ void facet_symbols_print(const struct facet_symbols *symbols,
     const struct facet_object_symbol *symbol = facet_symbols_find(symbols, address);
     const struct facet_line_row *row = facet_lines_find(&symbols->lines, address);
 
-    if (symbol != NULL && address == symbol->value) {
-        facet_strbuf_printf(out, " <%s>", symbol->name);
-    } else if (symbol != NULL) {
-        facet_strbuf_printf(out, " <%s+0x%" PRIx64 ">", symbol->name, address - symbol->value);
+    if (symbol != NULL) {
+        facet_strbuf_puts(out, " <");
+        facet_symbols_put_name(out, symbol->name);
+        if (address != symbol->value) {
+            facet_strbuf_printf(out, "+0x%" PRIx64, address - symbol->value);
+        }
+        facet_strbuf_puts(out, ">");
     }
     if (row != NULL) {
-        facet_strbuf_printf(out, " %s:%" PRIu32, row->file, row->line);
+        facet_strbuf_puts(out, " ");
+        facet_symbols_put_name(out, row->file);
+        facet_strbuf_printf(out, ":%" PRIu32, row->line);
     }
 }

@@ -26,6 +26,8 @@ void facet_symbols_free(struct facet_symbols *symbols);
 /* The symbol that an address lies behind, or NULL. */
 const struct facet_object_symbol *facet_symbols_find(const struct facet_symbols *symbols,
                                                      uint64_t address);
+/* A name out of a file, which may hold anything, as it may be shown in a line. */
+void facet_symbols_put_name(struct facet_strbuf *out, const char *name);
 /* Appends " <main+0x10> main.c:12", or what is known of it. */
 void facet_symbols_print(const struct facet_symbols *symbols,
                          uint64_t address,

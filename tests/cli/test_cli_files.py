@@ -35,7 +35,7 @@ RAY = "-1 0.25 0.5 1 0.25 0.125"
 
 # (command line, kind: "fixed" when one more operand is refused, "free" when the command takes any number; "+prints"
 # when something may stand on standard output before the failure is known: a program's console, a report; "+trace" when
-# a trace, which is complete before the others are written, may stay. Other outputs of a row appear together or not at
+# a trace, which is complete before the others are written, may stay; "+journal" likewise. Other outputs of a row appear together or not at
 # all.)
 FORMS = [
     ("as <fill.s --isa tile -o >out.elf --listing >out.lst", "fixed"),
@@ -63,6 +63,7 @@ FORMS = [
     ("scene make knot --size 16 -o >out.glb", "fixed"),
     ("scene info <cube.obj", "fixed"),
     ("render <cube.obj --size 8x8 -o >out.png --stats >out.json", "fixed"),
+    ("render <cube.obj --size 8x8 --resume >out.part -o >out.png", "fixed+journal"),
     ("render <cube.obj --size 8x8 --machine all -o >out.png", "fixed+prints"),
     ("render <cube.gfx12 --size 8x8 -o >out.png", "fixed"),
     ("bvh render <cube.gfx12 --size 8x8 -o >out.png", "fixed"),
@@ -95,6 +96,7 @@ FORMS = [
     ("bvh export <cube.gfx12 --segment <part.gfx12@0x1000 -o >out.glb", "fixed+prints"),
     ("bvh diff <cube.gfx12 <cube.gfx12 --builders --rays <rays.bin", "fixed"),
     ("bvh trace <cube.gfx12 --rays <rays.bin -o >out.bin", "fixed"),
+    ("bvh trace <cube.gfx12 --rays <rays.bin --resume >out.part -o >out.bin", "fixed+journal"),
     ("bvh trace <boxes.gfx12 --rays <rays.bin -o >out.bin --procedural candidates --candidates >out.jsonl", "fixed"),
     (["bvh", "why", "<cube.gfx12", "--ray", RAY], "fixed"),
     (["bvh", "why", "<cube.gfx12", "--ray", RAY, "--expect", "8"], "fixed"),
@@ -121,8 +123,11 @@ FORMS = [
     ("conform --suite <suite --signatures >cases", "fixed"),
     ("conform --suite <suite --part 1/2 -o >out.part", "fixed"),
     ("conform --suite <suite -o >out.txt", "fixed"),
-    ("join <suite.part --html >out.html -o >out.txt", "free"),
+    ("join <suite.part --html >out.html --junit >out.xml -o >out.txt", "free"),
+    ("join <cube.part -o >out.png --stats >out.json", "free"),
+    ("join <boxes.part -o >out.bin --candidates >out.jsonl", "free"),
     ("fuzz gfx12 --count 2 --part 1/2 -o >out.part", "fixed"),
+    ("fuzz gfx12 --count 2 --resume >out.part", "fixed+journal"),
     ("fuzz tile --count 2 --emit -o >cases", "fixed"),
     ("fuzz gfx12 --count 2 -o >cases", "fixed"),
     ("coverage --results <results", "fixed"),
@@ -193,6 +198,8 @@ def make_inputs(folder):
     run("bvh build moved.obj -o moved.gfx12")
     run("bvh build cube.obj --format xphmg8 -o cube.tiles")
     write("cube.json", run("bvh dump cube.gfx12 --json"))
+    run("render cube.obj --size 8x8 --part 1/1 -o cube.part")
+    run("bvh trace boxes.gfx12 --rays rays.bin --procedural candidates --part 1/1 -o boxes.part")
 
 
 def tree(folder):
@@ -266,14 +273,14 @@ def check_input(folder, words, at, prints):
     os.rmdir(os.path.join(folder.path, "../folder.d"))
 
 
-def check_output(folder, words, at, prints, trace):
+def check_output(folder, words, at, prints, stays):
     name = split(words[at])[2]
     if name in FOLDERS:
         for path in ("missing.d/x", "cube.obj", "cube.obj/x", "/dev/full"):
             folder.refuses(plain(words, at, path), path)
         return
     marks = [split(word) for word in words]
-    others = ["out.jsonl"] if trace and name != "out.jsonl" else []
+    others = [other for other in stays if other != name]
     ending = os.path.splitext(name)[1]  # it may say what is written
     os.mkdir(os.path.join(folder.path, f"../folder{ending}"))
     os.symlink("/dev/full", os.path.join(folder.path, f"../full{ending}"))
@@ -288,13 +295,14 @@ def check_output(folder, words, at, prints, trace):
 
 
 def check_form(words, kind):
+    stays = ["out.jsonl"] * ("+trace" in kind) + ["out.part"] * ("+journal" in kind)
     with tempfile.TemporaryDirectory() as path:
         folder = Folder(path)
         for at, word in enumerate(words):
             if split(word)[1] == "<":
                 check_input(folder, words, at, "+prints" in kind)
             elif split(word)[1] == ">":
-                check_output(folder, words, at, "+prints" in kind, "+trace" in kind)
+                check_output(folder, words, at, "+prints" in kind, stays)
         if "fixed" in kind:
             folder.refuses(plain(words) + ["one.more"], "one.more")
         result = facet(plain(words), folder.path)

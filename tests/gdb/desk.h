@@ -64,7 +64,8 @@ static inline long desk_receive(void *context, void *data, size_t size, bool wai
 
 static inline struct facet_gdb_host desk_host(struct desk *d)
 {
-    return (struct facet_gdb_host){.context = d, .line = d, .send = desk_send, .receive = desk_receive};
+    return (struct facet_gdb_host){
+        .context = d, .line = d, .send = desk_send, .receive = desk_receive};
 }
 
 static inline void desk_hear(struct desk *d, const struct facet_gdb_reader *r)

@@ -357,7 +357,7 @@ static bool same_matrix(const uint32_t x[12], const uint32_t y[12])
     for (unsigned i = 0; i < 12; i++) {
         const double p = (double)facet_float_of(x[i]), q = (double)facet_float_of(y[i]);
 
-        if (p != q && !(fabs(p - q) <= SLACK * size[i % 4 == 3])) {
+        if (x[i] != y[i] && p != q && !(fabs(p - q) <= SLACK * size[i % 4 == 3])) {
             return false;
         }
     }

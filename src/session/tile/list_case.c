@@ -25,9 +25,15 @@ struct list_case {
 
 static bool open_case(struct list_case *c, const char *folder, struct facet_error *err)
 {
+    struct facet_bytes text = {NULL, 0};
+    bool good;
+
     *c = (struct list_case){.folder = folder, .err = err};
-    return (size_t)snprintf(c->path, sizeof c->path, "%s/case.json", folder) < sizeof c->path &&
-           facet_json_read(c->path, CASE_LIMIT, &c->root, err) == FACET_OK;
+    good = (size_t)snprintf(c->path, sizeof c->path, "%s/case.json", folder) < sizeof c->path &&
+           facet_side_file_read(folder, "case.json", CASE_LIMIT, &text, err) == FACET_OK &&
+           facet_json_parse(c->path, text.data, text.size, &c->root, err) == FACET_OK;
+    free(text.data);
+    return good;
 }
 
 bool session_is_list_case(const char *folder)
