@@ -11,7 +11,7 @@ from harness import add_case, case, check, check_eq, main, skip
 FACET = os.environ["FACET"]
 LONG = bool(os.environ.get("FACET_TEST_LONG"))
 SEED = int(os.environ.get("FACET_TEST_SEED", "1"))
-SAMPLES = 400 if LONG else 2  # calls per row, site and mode
+SAMPLES = 400 if LONG else 1  # calls per row, site and mode
 JOBS = os.cpu_count() or 1
 SANITIZED = sys.argv.pop(1) != "none" if len(sys.argv) > 1 else False
 _bench = None

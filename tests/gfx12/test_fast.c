@@ -559,7 +559,7 @@ static void check_world(const struct world *w, unsigned rays, unsigned *hits, un
 
 TEST(rays_equal_reference, "G12-195 G12-248")
 {
-    const unsigned worlds = harness_long() ? 12000 : 3600, rays = 256;
+    const unsigned worlds = harness_long() ? 12000 : 2400, rays = 256;
     unsigned hits = 0, fast = 0;
 
     for (unsigned n = 0; n < worlds && !harness_failed(); n++) {
@@ -626,7 +626,7 @@ TEST(vanishing_distances_equal_reference, "")
 
 TEST(damaged_images_equal_reference, "")
 {
-    const unsigned worlds = harness_long() ? 12000 : 3000, rays = 48;
+    const unsigned worlds = harness_long() ? 12000 : 2000, rays = 48;
     unsigned hits = 0, fast = 0;
 
     for (unsigned n = 0; n < worlds && !harness_failed(); n++) {
