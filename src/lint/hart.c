@@ -5,6 +5,7 @@
  * register that the step has written. */
 #include "lint/internal.h"
 #include "lint/jobs.h"
+#include "lint/race.h"
 
 #include "base/bits.h"
 #include "mem/mem.h"
@@ -37,13 +38,18 @@ struct hart_state {
     bool known;
     unsigned queue;      /* of the job that it submits, or LINT_NO_QUEUE */
     uint64_t descriptor; /* of that job */
+    uint32_t word;       /* of the instruction */
+    /* The last LR, until its SC: 0 for none, and the first access since. */
+    uint64_t lr_pc, lr_address, between;
+    bool lr_lost; /* to a trap */
 };
 
 struct hart_lint {
     struct facet_xphmg *m;
     struct lint_store *store;
     struct lint_jobs jobs;
-    bool late; /* a job runs by itself */
+    bool late;              /* a job runs by itself */
+    struct lint_race *race; /* for FACET_LINT_SET_ORDER, with several harts */
     struct facet_insn memo[1 << MEMO_BITS];
     struct hart_state hart[];
 };
@@ -333,6 +339,7 @@ static void begin_step(struct hart_lint *l, uint32_t core)
         const struct facet_insn *in = decode(l, facet_load_le32(code));
 
         queue = submits(in);
+        l->hart[core].word = facet_load_le32(code);
         l->hart[core].descriptor = x_before(l, core, in->rs1);
     }
     begin_job(l, core, queue, false);
@@ -345,6 +352,117 @@ static bool is_descriptor(const struct hart_lint *l, const struct facet_memory_e
 
     return s->queue != FACET_QUEUE_COPY && !event->write &&
            event->address - s->descriptor < FACET_JOB_BYTES;
+}
+
+/* ---- order between harts ---- */
+
+enum { CLINT = 0x2000000, MSIP_END = 0x4000, CSR_MIP = 0x344, FENCE_R = 2, FENCE_W = 1 };
+#define KEY_INTERRUPT (UINT64_C(1) << 62)
+#define KEY_TOKEN (UINT64_C(3) << 62)
+
+static bool is_lr(const struct facet_insn *in)
+{
+    return in->row == FACET_XPHMG_LR_W || in->row == FACET_XPHMG_LR_D;
+}
+
+static bool is_sc(const struct facet_insn *in)
+{
+    return in->row == FACET_XPHMG_SC_W || in->row == FACET_XPHMG_SC_D;
+}
+
+static void note_race(struct hart_lint *l, const struct facet_memory_event *event)
+{
+    enum { AQ = 26, RL = 25 };
+    const struct hart_state *s = &l->hart[event->core];
+    const struct facet_insn *in = decode(l, s->word);
+    bool atomic = extension(in) == FACET_XPHMG_EXT_RV64A;
+    struct lint_race_access access = {.place = here(l, event->core),
+                                      .address = event->address,
+                                      .size = event->size,
+                                      .write = event->write,
+                                      .atomic = atomic,
+                                      .acquire = atomic && (s->word >> AQ & 1) != 0,
+                                      .release = atomic && (s->word >> RL & 1) != 0};
+    uint8_t byte;
+
+    if (event->write && event->address - CLINT < MSIP_END) {
+        facet_lint_race_send(l->race, event->core, KEY_INTERRUPT + (event->address - CLINT));
+    } else if (facet_mem_peek(l->m->harts[0].mem, event->address, &byte, 1).fault == FACET_MEM_OK) {
+        facet_lint_race_access(l->race, &access);
+    }
+}
+
+/* LR and SC: what the architecture lets succeed is an SC to the place of the last LR, with nothing
+ * of memory in between. */
+static void
+check_reservation(struct hart_lint *l, struct lint_place place, const struct facet_insn *in)
+{
+    struct hart_state *s = &l->hart[place.core];
+    uint64_t address = x_before(l, place.core, in->rs1);
+    struct lint_place lr = {place.core, s->lr_pc};
+
+    if (is_lr(in)) {
+        s->lr_pc = place.pc;
+        s->lr_address = address;
+        s->between = 0;
+        s->lr_lost = false;
+    } else if (is_sc(in)) {
+        if (s->lr_pc == 0 && !s->lr_lost) {
+            facet_lint_add(l->store, place, FACET_LINT_LR_SC, "there is no LR before");
+        } else if (s->lr_pc != 0 && s->lr_address != address) {
+            facet_lint_add_pair(l->store,
+                                place,
+                                lr,
+                                FACET_LINT_LR_SC,
+                                "another place than LR at 0x%" PRIx64,
+                                lr.pc);
+        } else if (s->lr_pc != 0 && s->between != 0) {
+            facet_lint_add_pair(l->store,
+                                place,
+                                (struct lint_place){place.core, s->between},
+                                FACET_LINT_LR_SC,
+                                "between LR and SC memory is accessed at 0x%" PRIx64,
+                                s->between);
+        }
+        s->lr_pc = 0;
+        s->lr_lost = false;
+    }
+}
+
+/* What a step that has retired orders. */
+static void follow_order(struct hart_lint *l, struct lint_place place, const struct facet_insn *in)
+{
+    uint32_t pred = in->word >> 24 & 15, succ = in->word >> 20 & 15;
+
+    check_reservation(l, place, in);
+    if (l->race == NULL) {
+        return;
+    }
+    if (in->row == FACET_XPHMG_FENCE) {
+        facet_lint_race_fence(l->race,
+                              place.core,
+                              (pred & FENCE_R) != 0 && (succ & FENCE_R) != 0,
+                              (pred & FENCE_W) != 0 && (succ & FENCE_W) != 0);
+    } else if (in->row == FACET_XPHMG_WFI || (is_csr(in) && in->imm == CSR_MIP)) {
+        facet_lint_race_receive(l->race, place.core, KEY_INTERRUPT + 4 * place.core);
+    } else if (in->row == FACET_XPHMG_XFENCE_SIGNAL) {
+        facet_lint_race_send(
+            l->race, place.core, KEY_TOKEN + 4 * (uint64_t)facet_insn_field(in, "token"));
+    } else if (in->row == FACET_XPHMG_XFENCE_WAITI) {
+        facet_lint_race_receive(
+            l->race, place.core, KEY_TOKEN + 4 * (uint64_t)facet_insn_field(in, "token"));
+    }
+}
+
+static bool in_order(struct hart_lint *l)
+{
+    bool asked = (l->store->sets & FACET_LINT_SET_ORDER) != 0;
+
+    if (asked && l->race == NULL && l->m->hart_count > 1) {
+        l->race = facet_lint_race_create(l->store, l->m->hart_count);
+        l->store->failed |= l->race == NULL;
+    }
+    return asked;
 }
 
 static void hear_memory(void *self, const struct facet_memory_event *event)
@@ -360,14 +478,25 @@ static void hear_memory(void *self, const struct facet_memory_event *event)
     if (!s->known) {
         begin_step(l, event->core);
     }
+    if (in_order(l)) {
+        const struct facet_insn *in = decode(l, s->word);
+
+        if (s->lr_pc != 0 && s->between == 0 && !is_lr(in) && !is_sc(in)) {
+            s->between = l->m->harts[event->core].pc;
+        }
+        if (l->race != NULL) {
+            note_race(l, event);
+        }
+    }
     job = facet_lint_jobs_disturbed(&l->jobs, event->address, event->size, event->write, s->queue);
     if (job != NULL) {
-        facet_lint_add(l->store,
-                       here(l, event->core),
-                       event->write ? FACET_LINT_JOB_DATA : FACET_LINT_JOB_RESULT,
-                       "address 0x%" PRIx64 ", submitted at 0x%" PRIx64,
-                       event->address,
-                       job->by.pc);
+        facet_lint_add_pair(l->store,
+                            here(l, event->core),
+                            (struct lint_place){job->by.hart, job->by.pc},
+                            event->write ? FACET_LINT_JOB_DATA : FACET_LINT_JOB_RESULT,
+                            "address 0x%" PRIx64 ", submitted at 0x%" PRIx64,
+                            event->address,
+                            job->by.pc);
     }
     if (s->queue != LINT_NO_QUEUE && !is_descriptor(l, event)) {
         facet_lint_jobs_note(&l->jobs, event->address, event->size, event->write);
@@ -500,6 +629,9 @@ static void hear_retire(void *self, const struct facet_retire_event *event)
         fence(l, event->core, in);
         end_submission(l, event->core);
     }
+    if (in_order(l)) {
+        follow_order(l, place, in);
+    }
     if (is_csr(in)) { /* under RSV too */
         check_csr(l, place, in);
         poll_busy(l, event->core, in);
@@ -514,6 +646,11 @@ static void hear_trap(void *self, const struct facet_trap_event *event)
     struct hart_lint *l = self;
 
     facet_lint_jobs_refused(&l->jobs);
+    if (l->race != NULL && event->interrupt) {
+        facet_lint_race_receive(l->race, event->core, KEY_INTERRUPT + 4 * event->core);
+    }
+    l->hart[event->core].lr_lost = l->hart[event->core].lr_pc != 0;
+    l->hart[event->core].lr_pc = 0;
     l->hart[event->core].depth++;
     end_step(l, event->core, true);
 }
@@ -532,6 +669,9 @@ static void finish(void *self)
     }
     for (uint32_t i = 0; i < l->m->hart_count; i++) {
         check_waiting(l, &l->m->harts[i]);
+        if (l->race != NULL) {
+            facet_lint_race_begin(l->race, i);
+        }
     }
     l->store->failed |= l->jobs.failed;
 }
@@ -541,6 +681,7 @@ static void destroy(void *self)
     struct hart_lint *l = self;
 
     facet_lint_jobs_free(&l->jobs);
+    facet_lint_race_free(l->race);
     free(l);
 }
 

@@ -11,6 +11,7 @@
 struct lint_store {
     struct facet_lint_finding *items; /* by pc, then rule */
     size_t count, capacity;
+    unsigned sets; /* that are asked */
     bool failed;
 };
 
@@ -27,6 +28,14 @@ void facet_lint_add(struct lint_store *store,
                     enum facet_lint_id rule,
                     const char *format,
                     ...) __attribute__((format(printf, 4, 5)));
+
+/* The same with a second place, whose pc the detail ends with: once per pair. */
+void facet_lint_add_pair(struct lint_store *store,
+                         struct lint_place place,
+                         struct lint_place other,
+                         enum facet_lint_id rule,
+                         const char *format,
+                         ...) __attribute__((format(printf, 5, 6)));
 
 /* ---- CSR writes (csr.c) ---- */
 

@@ -25,26 +25,68 @@ struct facet_lint {
 
 /* ---- findings ---- */
 
-static bool before(const struct facet_lint_finding *f, uint64_t pc, enum facet_lint_id rule)
+unsigned facet_lint_sets(enum facet_lint_id rule)
 {
-    return f->pc != pc ? f->pc < pc : f->rule < rule;
+    switch (rule) {
+    case FACET_LINT_JOB_RESULT:
+    case FACET_LINT_JOB_DATA:
+    case FACET_LINT_JOB_UNWAITED:
+    case FACET_LINT_WAIT_TICKET:
+    case FACET_LINT_UNPUBLISHED:
+    case FACET_LINT_STALE:
+    case FACET_LINT_UNIT_DATA:
+    case FACET_LINT_TEXELS:
+    case FACET_LINT_SCRATCH:
+        return FACET_LINT_SET_LINT | FACET_LINT_SET_ORDER;
+    default:
+        return rule <= FACET_LINT_NO_EXIT ? FACET_LINT_SET_LINT : FACET_LINT_SET_ORDER;
+    }
 }
 
-/* Where the finding is or belongs. */
-static size_t find(const struct lint_store *store, uint64_t pc, enum facet_lint_id rule)
+static int
+compare(const struct facet_lint_finding *f, uint64_t pc, enum facet_lint_id rule, uint64_t other)
+{
+    return f->pc != pc           ? (f->pc < pc ? -1 : 1)
+           : f->rule != rule     ? (f->rule < rule ? -1 : 1)
+           : f->other_pc < other ? -1
+                                 : f->other_pc > other;
+}
+
+/* The finding, empty when it is new; NULL: nobody asks for it, or memory is short. */
+static struct facet_lint_finding *count_one(struct lint_store *store,
+                                            struct lint_place place,
+                                            enum facet_lint_id rule,
+                                            uint64_t other)
 {
     size_t low = 0, high = store->count;
+    struct facet_lint_finding *f;
 
+    if ((facet_lint_sets(rule) & store->sets) == 0) {
+        return NULL;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (before(&store->items[middle], pc, rule)) {
+        if (compare(&store->items[middle], place.pc, rule, other) < 0) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low;
+    if (low < store->count && compare(&store->items[low], place.pc, rule, other) == 0) {
+        store->items[low].count++;
+        return &store->items[low];
+    }
+    if (!facet_array_fit(&store->items, &store->capacity, store->count + 1, sizeof *f)) {
+        store->failed = true;
+        return NULL;
+    }
+    f = &store->items[low];
+    memmove(f + 1, f, (store->count - low) * sizeof *f);
+    store->count++;
+    *f = (struct facet_lint_finding){.pc = place.pc, .core = place.core, .rule = rule, .count = 1};
+    f->other_pc = other;
+    return f;
 }
 
 void facet_lint_add(struct lint_store *store,
@@ -53,25 +95,33 @@ void facet_lint_add(struct lint_store *store,
                     const char *format,
                     ...)
 {
-    size_t at = find(store, place.pc, rule);
-    struct facet_lint_finding *f;
+    struct facet_lint_finding *f = count_one(store, place, rule, 0);
     va_list args;
 
-    if (at < store->count && store->items[at].pc == place.pc && store->items[at].rule == rule) {
-        store->items[at].count++;
-        return;
+    if (f != NULL && f->count == 1) {
+        va_start(args, format);
+        (void)vsnprintf(f->detail, sizeof f->detail, format, args);
+        va_end(args);
     }
-    if (!facet_array_fit(&store->items, &store->capacity, store->count + 1, sizeof *f)) {
-        store->failed = true;
-        return;
+}
+
+void facet_lint_add_pair(struct lint_store *store,
+                         struct lint_place place,
+                         struct lint_place other,
+                         enum facet_lint_id rule,
+                         const char *format,
+                         ...)
+{
+    struct facet_lint_finding *f = count_one(store, place, rule, other.pc);
+    va_list args;
+
+    if (f != NULL && f->count == 1) {
+        f->paired = true;
+        f->other_core = other.core;
+        va_start(args, format);
+        (void)vsnprintf(f->detail, sizeof f->detail, format, args);
+        va_end(args);
     }
-    f = &store->items[at];
-    memmove(f + 1, f, (store->count - at) * sizeof *f);
-    store->count++;
-    *f = (struct facet_lint_finding){place.pc, place.core, rule, 1, ""};
-    va_start(args, format);
-    (void)vsnprintf(f->detail, sizeof f->detail, format, args);
-    va_end(args);
 }
 
 /* ---- the listener ---- */
@@ -121,6 +171,7 @@ facet_lint_create(facet_machine *machine, facet_lint **out, struct facet_error *
 
     *out = NULL;
     if (!failed) {
+        lint->store.sets = FACET_LINT_SET_LINT;
         lint->ops = &lint_hart_ops;
         lint->rules = facet_lint_hart_create(machine, &lint->store, &failed);
     }
@@ -141,6 +192,11 @@ facet_lint_create(facet_machine *machine, facet_lint **out, struct facet_error *
         lint, hear_retire, hear_reg, NULL, hear_memory, hear_trap, hear_unit};
     *out = lint;
     return FACET_OK;
+}
+
+void facet_lint_select(facet_lint *lint, unsigned sets)
+{
+    lint->store.sets = sets;
 }
 
 void facet_lint_destroy(facet_lint *lint)

@@ -63,7 +63,17 @@
     R(SCRATCH, "scratch", "", "R-TILE-130", \
       "reads scratch memory that this tile has not written") \
     R(NO_EXIT, "no-exit", "", "R-TILE-63", \
-      "the kernel runs off its end: there is no EXIT")
+      "the kernel runs off its end: there is no EXIT") \
+    R(RACE, "race", "R-RV-28", "R-TILE-133", \
+      "meets an access of another hart or core, and nothing orders the two") \
+    R(TILE_RACE, "tile-race", "", "R-TILE-133", \
+      "meets an access of another tile on the same core, and nothing orders the two") \
+    R(LR_SC, "lr-sc", "R-RV-28", "", \
+      "an SC that fails always, or may fail for ever") \
+    R(BARRIER, "barrier", "", "R-TILE-64", \
+      "tiles of a dispatch differ in the BARR.SYNC that they pass") \
+    R(REGISTER, "register", "", "R-TILE-67", \
+      "reads a register that this tile has not written")
 /* clang-format on */
 
 enum facet_lint_id {
@@ -72,6 +82,11 @@ enum facet_lint_id {
 #undef FACET_LINT_ID
         FACET_LINT_COUNT
 };
+
+/* Which rules are asked: those of --lint (up to NO_EXIT), those of --check-order: what cores,
+ * harts, tiles and jobs see of one another, and what nobody has written. */
+enum { FACET_LINT_SET_LINT = 1, FACET_LINT_SET_ORDER = 2 };
+unsigned facet_lint_sets(enum facet_lint_id rule);
 
 enum facet_lint_machine { FACET_LINT_HART, FACET_LINT_TILE, FACET_LINT_MACHINES };
 
@@ -87,6 +102,9 @@ struct facet_lint_finding {
     uint32_t core; /* of the first time */
     enum facet_lint_id rule;
     uint64_t count;
+    bool paired; /* there is a second place, with which the detail ends */
+    uint64_t other_pc;
+    uint32_t other_core;
     char detail[120]; /* of the first time: registers, addresses; may be empty */
 };
 
@@ -96,6 +114,8 @@ typedef struct facet_lint facet_lint;
  * outlive the linter. FACET_ERR_USAGE for a kind of machine without rules. */
 enum facet_status
 facet_lint_create(facet_machine *machine, facet_lint **out, struct facet_error *err);
+/* Before the machine runs; FACET_LINT_SET_LINT otherwise. */
+void facet_lint_select(facet_lint *lint, unsigned sets);
 void facet_lint_destroy(facet_lint *lint); /* NULL is allowed */
 const struct facet_observer *facet_lint_observer(const facet_lint *lint);
 
@@ -103,7 +123,7 @@ enum facet_lint_machine facet_lint_machine(const facet_lint *lint);
 
 /* The run is over: what waited for a later event is reported now. */
 void facet_lint_finish(facet_lint *lint);
-/* In rising order of pc, then of rule. */
+/* In rising order of pc, then of rule, then of the second place. */
 size_t facet_lint_count(const facet_lint *lint);
 const struct facet_lint_finding *facet_lint_at(const facet_lint *lint, size_t index);
 /* Memory was short: findings are missing. */

@@ -131,13 +131,14 @@ void facet_lint_order_settle(struct lint_order *order, uint32_t core)
             continue;
         }
         if (s->from != FACET_NONE) {
-            facet_lint_add(order->store,
-                           s->place,
-                           FACET_LINT_UNPUBLISHED,
-                           "address 0x%08x, stored by core %u at 0x%08x",
-                           address,
-                           (unsigned)s->from,
-                           (unsigned)s->store_pc);
+            facet_lint_add_pair(order->store,
+                                s->place,
+                                (struct lint_place){s->from, s->store_pc},
+                                FACET_LINT_UNPUBLISHED,
+                                "address 0x%08x, stored by core %u at 0x%08x",
+                                address,
+                                (unsigned)s->from,
+                                (unsigned)s->store_pc);
         } else {
             facet_lint_add(order->store, s->place, FACET_LINT_STALE, "address 0x%08x", address);
         }
@@ -155,13 +156,14 @@ held_back(struct lint_order *order, const struct lint_access *a, enum facet_lint
         uint32_t core = holder(order, FACET_NONE, at);
 
         if (core != FACET_NONE) {
-            facet_lint_add(order->store,
-                           a->place,
-                           rule,
-                           "address 0x%08x, stored by core %u at 0x%08x",
-                           (unsigned)(FACET_VRAM_BASE + at),
-                           (unsigned)core,
-                           (unsigned)store_pc(order, core, at));
+            facet_lint_add_pair(order->store,
+                                a->place,
+                                (struct lint_place){core, store_pc(order, core, at)},
+                                rule,
+                                "address 0x%08x, stored by core %u at 0x%08x",
+                                (unsigned)(FACET_VRAM_BASE + at),
+                                (unsigned)core,
+                                (unsigned)store_pc(order, core, at));
             return true;
         }
     }

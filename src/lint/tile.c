@@ -1,7 +1,9 @@
 /* The rules of the tile machine: arguments, scratch, ends of kernels and CSRs; what cores see of
  * one another is order.c. */
 #include "lint/tile.h"
+#include "lint/race.h"
 
+#include "base/array.h"
 #include "base/bits.h"
 #include "contract/tile_csrs.h"
 #include "isa/isa.h"
@@ -12,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMO_BITS = 10, SCALARS = 32 };
+enum { MEMO_BITS = 10, SCALARS = 32, FILES = 3, SOURCES = 4, MOST_BARRIERS = 65536 };
 enum { FAULT_ILLEGAL = 1, FAULT_FETCH = 3 };
 
 /* What the rules need to know about an instruction word. */
@@ -23,6 +25,7 @@ struct known {
     uint8_t rd;   /* scalar destination, 0: none */
     uint8_t rs1, rs2;
     uint16_t csr;
+    uint8_t sources[SOURCES], source_count; /* registers that it reads, as the face counts them */
 };
 
 struct core_state {
@@ -31,6 +34,8 @@ struct core_state {
     uint32_t arguments; /* scalar registers that point into the arguments */
     uint32_t last_pc;   /* of the last instruction that retired, 0: none in this tile */
     uint64_t retired;
+    uint32_t defined[FILES], fresh[FILES]; /* registers written by this tile, by this step */
+    uint32_t barriers;                     /* passed by this tile */
     uint8_t written[FACET_TILE_SCRATCH_BYTES / 8]; /* by this tile, a bit per byte */
 };
 
@@ -43,6 +48,14 @@ struct tile_lint {
     bool plain;
     struct known memo[1 << MEMO_BITS];
     struct core_state core[FACET_TILE_CORES];
+    /* For FACET_LINT_SET_ORDER. */
+    struct lint_race *race;
+    uint64_t instructions;       /* of the dispatch, up to the last event */
+    struct lint_place *barriers; /* that the first tile passed to come so far */
+    size_t barrier_count, barrier_room;
+    bool any_ended;
+    uint32_t fewest;         /* barriers of a tile that has ended */
+    struct lint_place ended; /* where it has */
 };
 
 /* ---- words ---- */
@@ -55,6 +68,27 @@ static uint32_t operand(const struct facet_insn_row *row, uint32_t word, const c
         }
     }
     return 0;
+}
+
+/* What is written lane by lane (VINS) is no source, nor what cancels out (XOR s1, s2, s2). */
+static void add_sources(struct known *k, const struct facet_insn_row *row)
+{
+    for (unsigned i = 0; i < row->operand_count && k->source_count < SOURCES; i++) {
+        const struct facet_operand *o = &row->operands[i];
+        uint32_t number = (uint32_t)facet_operand_get(o, k->word);
+        uint32_t file = o->kind == FACET_OPERAND_SREG    ? FACET_TILE_REG_S
+                        : o->kind == FACET_OPERAND_TFREG ? FACET_TILE_REG_F
+                                                         : FACET_TILE_REG_V;
+
+        if (facet_tile_is_register(o) && o->name[1] == 's' &&
+            (number != 0 || file == FACET_TILE_REG_F)) {
+            k->sources[k->source_count++] = (uint8_t)(file + number);
+        }
+    }
+    if ((k->row == FACET_TILE_XOR || k->row == FACET_TILE_VXOR || k->row == FACET_TILE_SUB) &&
+        k->source_count == 2 && k->sources[0] == k->sources[1]) {
+        k->source_count = 0;
+    }
 }
 
 static const struct known *decode(struct tile_lint *l, uint32_t word)
@@ -71,6 +105,7 @@ static const struct known *decode(struct tile_lint *l, uint32_t word)
             k->rs1 = (uint8_t)operand(row, word, "rs1");
             k->rs2 = (uint8_t)operand(row, word, "rs2");
             k->csr = (uint16_t)operand(row, word, "csr");
+            add_sources(k, row);
         }
     }
     return k;
@@ -83,9 +118,84 @@ static struct lint_place here(const struct facet_tile_core *c)
 
 /* ---- tiles ---- */
 
+static void differ(struct tile_lint *l, struct lint_place barrier, struct lint_place other)
+{
+    facet_lint_add_pair(l->store,
+                        barrier,
+                        other,
+                        FACET_LINT_BARRIER,
+                        "core %u is at 0x%08x",
+                        (unsigned)other.core,
+                        (unsigned)other.pc);
+}
+
+static void pass_barrier(struct tile_lint *l, struct lint_place place)
+{
+    uint32_t index = l->core[place.core].barriers++;
+
+    if (index < l->barrier_count && l->barriers[index].pc != place.pc) {
+        differ(l, place, l->barriers[index]);
+    } else if (l->any_ended && index >= l->fewest) {
+        differ(l, place, l->ended);
+    }
+    if (index == l->barrier_count && index < MOST_BARRIERS) {
+        if (!facet_array_fit(
+                &l->barriers, &l->barrier_room, l->barrier_count + 1, sizeof *l->barriers)) {
+            l->store->failed = true;
+            return;
+        }
+        l->barriers[l->barrier_count++] = place;
+    }
+}
+
+static void end_barriers(struct tile_lint *l, struct lint_place place)
+{
+    uint32_t passed = l->core[place.core].barriers;
+
+    if (passed < l->barrier_count && !(l->any_ended && l->fewest <= passed)) {
+        differ(l, l->barriers[passed], place);
+    }
+    if (!l->any_ended || passed < l->fewest) {
+        l->any_ended = true;
+        l->fewest = passed;
+        l->ended = place;
+    }
+}
+
+/* Whether the rules of order are asked; a new dispatch comes after all that was. */
+static bool in_order(struct tile_lint *l)
+{
+    uint64_t sum = 0;
+
+    if ((l->store->sets & FACET_LINT_SET_ORDER) == 0) {
+        return false;
+    }
+    if (l->race == NULL) {
+        l->race = facet_lint_race_create(l->store, FACET_TILE_CORES);
+        l->store->failed |= l->race == NULL;
+    }
+    for (uint32_t i = 0; i < FACET_TILE_CORES; i++) {
+        sum += l->m->core[i].instret;
+    }
+    if (l->race != NULL && sum < l->instructions) {
+        facet_lint_race_all(l->race);
+        l->barrier_count = 0;
+        l->any_ended = false;
+    }
+    l->instructions = sum;
+    return l->race != NULL;
+}
+
 static void end_tile(struct tile_lint *l, uint32_t core)
 {
     struct core_state *s = &l->core[core];
+
+    if (l->race != NULL) {
+        facet_lint_race_begin(l->race, core);
+    }
+    memset(s->defined, 0, sizeof s->defined);
+    memset(s->fresh, 0, sizeof s->fresh);
+    s->barriers = 0;
 
     facet_lint_order_settle(&l->order, core);
     s->touched = s->arguments = s->last_pc = 0;
@@ -134,6 +244,27 @@ static void note_argument(struct tile_lint *l, const struct facet_memory_event *
     }
 }
 
+static bool is_atomic(uint16_t row)
+{
+    return (row >= FACET_TILE_AADD && row <= FACET_TILE_ACASI) ||
+           (row >= FACET_TILE_VATOM_ADD && row <= FACET_TILE_VCAS);
+}
+
+static void note_race(struct tile_lint *l, const struct facet_memory_event *event)
+{
+    const struct facet_tile_core *c = &l->m->core[event->core];
+    bool atomic = is_atomic(decode(l, c->ip->word)->row);
+    struct lint_race_access access = {.place = here(c),
+                                      .address = event->address,
+                                      .size = event->size,
+                                      .write = event->write,
+                                      .atomic = atomic,
+                                      .acquire = atomic && (c->ip->order & 1) != 0,
+                                      .release = atomic && (c->ip->order & 2) != 0};
+
+    facet_lint_race_access(l->race, &access);
+}
+
 static void hear_memory(void *self, const struct facet_memory_event *event)
 {
     struct tile_lint *l = self;
@@ -151,6 +282,9 @@ static void hear_memory(void *self, const struct facet_memory_event *event)
                                      .offset = (uint32_t)event->address - FACET_VRAM_BASE,
                                      .size = event->size};
 
+        if (in_order(l)) {
+            note_race(l, event);
+        }
         if (event->write) {
             facet_lint_order_store(&l->order, &access);
         } else {
@@ -186,6 +320,9 @@ static void hear_reg(void *self, const struct facet_reg_event *event)
 {
     struct core_state *s = &((struct tile_lint *)self)->core[event->core];
 
+    if (event->index < FILES * 32) {
+        s->fresh[event->index / 32] |= UINT32_C(1) << (event->index % 32);
+    }
     if (event->index < SCALARS && (s->touched >> event->index & 1) == 0) {
         s->old_s[event->index] = (uint32_t)event->old_value.lo;
         s->touched |= UINT32_C(1) << event->index;
@@ -245,6 +382,42 @@ static void follow_arguments(struct tile_lint *l, uint32_t core, const struct kn
 
 /* ---- steps ---- */
 
+static void check_sources(struct tile_lint *l, struct lint_place place, const struct known *k)
+{
+    struct core_state *s = &l->core[place.core];
+
+    for (unsigned i = 0; i < k->source_count; i++) {
+        uint32_t *defined = &s->defined[k->sources[i] / 32];
+        uint32_t number = k->sources[i] % 32;
+
+        if ((*defined >> number & 1) == 0) {
+            facet_lint_add(l->store,
+                           place,
+                           FACET_LINT_REGISTER,
+                           "%c%u",
+                           "sfv"[k->sources[i] / 32],
+                           (unsigned)number);
+            *defined |= UINT32_C(1) << number; /* once is enough */
+        }
+    }
+    for (unsigned i = 0; i < FILES; i++) {
+        s->defined[i] |= s->fresh[i];
+        s->fresh[i] = 0;
+    }
+}
+
+static void follow_order(struct tile_lint *l, struct lint_place place, const struct known *k)
+{
+    check_sources(l, place, k);
+    if (k->row == FACET_TILE_MEMBAR) {
+        facet_lint_race_fence(l->race, place.core, true, true);
+    } else if (k->row == FACET_TILE_BARR_SYNC) {
+        pass_barrier(l, place);
+    } else if (k->row == FACET_TILE_EXIT) {
+        end_barriers(l, place);
+    }
+}
+
 static void hear_retire(void *self, const struct facet_retire_event *event)
 {
     struct tile_lint *l = self;
@@ -258,6 +431,9 @@ static void hear_retire(void *self, const struct facet_retire_event *event)
     s->retired = c->instret;
     if (k->row == FACET_TILE_CSRRW || k->row == FACET_TILE_CSRRS) {
         check_csr(l, (struct lint_place){event->core, event->pc}, k);
+    }
+    if (in_order(l)) {
+        follow_order(l, (struct lint_place){event->core, event->pc}, k);
     }
     follow_arguments(l, event->core, k);
     s->touched = 0;
@@ -300,6 +476,9 @@ static void finish(void *self)
 
     for (uint32_t i = 0; i < FACET_TILE_CORES; i++) {
         facet_lint_order_settle(&l->order, i);
+        if (l->race != NULL) {
+            facet_lint_race_begin(l->race, i);
+        }
     }
     l->store->failed |= l->order.failed;
 }
@@ -312,6 +491,8 @@ static void destroy(void *self)
     l->m->unit.pool = l->pool;
     l->m->unit.plain = l->plain;
     facet_lint_order_free(&l->order);
+    facet_lint_race_free(l->race);
+    free(l->barriers);
     free(l);
 }
 

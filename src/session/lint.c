@@ -13,13 +13,18 @@ bool session_lint_start(struct session_lint *report,
                         const struct cli_args *args,
                         facet_machine *machine)
 {
+    bool lint = cli_given(args, "lint") || cli_given(args, "lint-error");
+    bool order = cli_given(args, "check-order");
     struct facet_error err = {0};
 
     *report = (struct session_lint){.args = args, .machine = machine};
-    if ((cli_given(args, "lint") || cli_given(args, "lint-error")) &&
-        facet_lint_create(machine, &report->lint, &err) != FACET_OK) {
+    if ((lint || order) && facet_lint_create(machine, &report->lint, &err) != FACET_OK) {
         (void)cli_bad_error(args, &err);
         return false;
+    }
+    if (report->lint != NULL) {
+        facet_lint_select(report->lint,
+                          (lint ? FACET_LINT_SET_LINT : 0u) | (order ? FACET_LINT_SET_ORDER : 0u));
     }
     return true;
 }
@@ -49,17 +54,18 @@ struct texts {
 
 static void describe(const struct session_lint *report,
                      const struct facet_object *program,
-                     const struct facet_lint_finding *f,
+                     uint64_t pc,
+                     uint32_t core,
                      struct texts *t)
 {
     const struct facet_line_row *row;
 
     if (program != NULL) {
-        session_describe(program, f->pc, t->where, sizeof t->where);
+        session_describe(program, pc, t->where, sizeof t->where);
     } else {
-        (void)snprintf(t->where, sizeof t->where, "0x%" PRIx64, f->pc);
+        (void)snprintf(t->where, sizeof t->where, "0x%" PRIx64, pc);
     }
-    row = report->symbols != NULL ? facet_lines_find(&report->symbols->lines, f->pc) : NULL;
+    row = report->symbols != NULL ? facet_lines_find(&report->symbols->lines, pc) : NULL;
     t->line = row != NULL ? row->line : 0;
     t->source[0] = '\0';
     if (row != NULL) {
@@ -69,7 +75,7 @@ static void describe(const struct session_lint *report,
         (void)snprintf(
             t->source, sizeof t->source, " %.256s:%u", main_file ? path : row->file, t->line);
     }
-    (void)facet_machine_disassemble(report->machine, f->core, f->pc, t->insn, sizeof t->insn, NULL);
+    (void)facet_machine_disassemble(report->machine, core, pc, t->insn, sizeof t->insn, NULL);
 }
 
 void session_lint_print(const struct session_lint *report, const struct facet_object *program)
@@ -81,15 +87,20 @@ void session_lint_print(const struct session_lint *report, const struct facet_ob
     for (size_t i = 0; i < facet_lint_count(report->lint); i++) {
         const struct facet_lint_finding *f = facet_lint_at(report->lint, i);
         const struct facet_lint_rule *rule = &facet_lint_rules[f->rule];
-        struct texts t;
+        struct texts t, other = {0};
+        const char *symbol;
         char times[32] = "";
 
-        describe(report, program, f, &t);
+        describe(report, program, f->pc, f->core, &t);
+        if (f->paired) {
+            describe(report, program, f->other_pc, f->other_core, &other);
+        }
+        symbol = strchr(other.where, ' ');
         if (f->count > 1) {
             (void)snprintf(times, sizeof times, ", %" PRIu64 " times", f->count);
         }
         fprintf(stderr,
-                "facet %s: lint: %s%s%s%s: %s: %s%s%s%s (%s: %s)\n",
+                "facet %s: lint: %s%s%s%s: %s: %s%s%s%s%s%s (%s: %s)\n",
                 report->args->command->name,
                 report->title != NULL ? report->title : "",
                 report->title != NULL ? ": " : "",
@@ -99,6 +110,8 @@ void session_lint_print(const struct session_lint *report, const struct facet_ob
                 rule->text,
                 f->detail[0] != '\0' ? "; " : "",
                 f->detail,
+                symbol != NULL ? symbol : "",
+                other.source,
                 times,
                 rule->name,
                 rule->rows[facet_lint_machine(report->lint)]);
@@ -117,7 +130,7 @@ static json_t *finding_json(const struct session_lint *report,
     json_t *item;
     char *symbol;
 
-    describe(report, program, f, &t);
+    describe(report, program, f->pc, f->core, &t);
     symbol = strchr(t.where, '<');
     if (symbol != NULL) {
         symbol[strlen(symbol) - 1] = '\0';
@@ -144,6 +157,20 @@ static json_t *finding_json(const struct session_lint *report,
     if (item != NULL && t.line != 0) {
         (void)json_object_set_new(item, "line", json_integer((json_int_t)t.line));
     }
+    if (item != NULL && f->paired) {
+        describe(report, program, f->other_pc, f->other_core, &t);
+        (void)json_object_set_new(item,
+                                  "other",
+                                  json_pack("{s:o, s:I, s:s, s:I}",
+                                            "pc",
+                                            facet_json_hex(f->other_pc),
+                                            "core",
+                                            (json_int_t)f->other_core,
+                                            "instruction",
+                                            t.insn,
+                                            "line",
+                                            (json_int_t)t.line));
+    }
     return item;
 }
 
@@ -166,7 +193,8 @@ void session_lint_json(const struct session_lint *report,
 
 bool session_lint_fails(const struct session_lint *report)
 {
-    return report->lint != NULL && cli_given(report->args, "lint-error") &&
+    return report->lint != NULL &&
+           (cli_given(report->args, "lint-error") || cli_given(report->args, "check-order")) &&
            facet_lint_count(report->lint) > 0;
 }
 

@@ -13,7 +13,9 @@
 #define SESSION_LINT_SWITCHES                                                                      \
     {"lint", 0, NULL, CLI_GROUP("Lint")                                                            \
      "report violations of the contract that do not trap, on standard error"},                            \
-    {"lint-error", 0, NULL, "as --lint, and exit code 1 when there is a finding"}
+    {"lint-error", 0, NULL, "as --lint, and exit code 1 when there is a finding"},                 \
+    {"check-order", 0, NULL,                                                                       \
+     "report races and reads of what is not there yet, with both places; exit code 1 for any"}
 #define SESSION_LINT_OPTIONS                                                                       \
     SESSION_LINT_SWITCHES,                                                                         \
     {"lint-rules", 0, NULL, "print the rules of --lint and the rows that they enforce, and exit"}
@@ -42,7 +44,7 @@ void session_lint_print(const struct session_lint *report, const struct facet_ob
 void session_lint_json(const struct session_lint *report,
                        const struct facet_object *program,
                        json_t *result);
-/* --lint-error was given and there are findings. */
+/* --lint-error or --check-order was given and there are findings. */
 bool session_lint_fails(const struct session_lint *report);
 
 /* --lint-rules: those of one machine. */
