@@ -159,11 +159,17 @@ static json_t *finding_json(const struct session_lint *report,
     }
     if (item != NULL && f->paired) {
         describe(report, program, f->other_pc, f->other_core, &t);
+        symbol = strchr(t.where, '<');
+        if (symbol != NULL) {
+            symbol[strlen(symbol) - 1] = '\0';
+        }
         (void)json_object_set_new(item,
                                   "other",
-                                  json_pack("{s:o, s:I, s:s, s:I}",
+                                  json_pack("{s:o, s:o, s:I, s:s, s:I}",
                                             "pc",
                                             facet_json_hex(f->other_pc),
+                                            "symbol",
+                                            facet_json_name(symbol != NULL ? symbol + 1 : ""),
                                             "core",
                                             (json_int_t)f->other_core,
                                             "instruction",

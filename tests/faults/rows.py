@@ -157,6 +157,7 @@ ROWS = [
     ("run frame.elf --lint", {}),
     ("run --lint-rules --json", {}),
     ("run mistakes.elf --lint --json", {"times": True}),
+    ("run mistakes.elf --check-order --json", {"times": True}),
     ("run echo.elf", {"stdin": b"one\ntwo\n"}),
     ("run copy.elf --files folder", {"told": 7, "loose": ["folder/out.txt"]}),
     ("run --resume hello.snap --trace out.jsonl", {}),

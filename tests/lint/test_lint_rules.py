@@ -559,8 +559,9 @@ def an_image_staged_through_xireg_has_its_place():
 
 @case()
 def every_rule_is_tried():
-    check_eq(sorted(rows_of(("run",))), sorted({row[0] for row in HART}), "rules of the hart")
-    check_eq(sorted(rows_of(("tile", "run"))), sorted({row[0] for row in TILE}), "rules of the tile machine")
+    order = {"race", "tile-race", "lr-sc", "barrier", "register"}  # of --check-order alone: test_order.py
+    check_eq(sorted(set(rows_of(("run",))) - order), sorted({row[0] for row in HART}), "rules of the hart")
+    check_eq(sorted(set(rows_of(("tile", "run"))) - order), sorted({row[0] for row in TILE}), "rules of the tile machine")
 
 
 main("lint_rules")
