@@ -17,7 +17,7 @@ FRAME = 0x80100000  # behind the memory of the suites
 SVSTATE, EN, FPC_V, PEN, PFPC = 0x7F8, 1 << 8, 1 << 21, 1 << 34, 1 << 35
 ECALL = 0x00000073
 # What tests/xphmg/record.c tells of the state beside the registers, in its order.
-STATE = "svstate svsrca svsrcb svdst svfaulti p0 bank1 bank2 bank3 priv fs frm fflags".split()
+STATE = "svstate svsrca svsrcb svdst svfaulti p0 bank1 bank2 bank3 priv fs frm fflags exc_st".split()
 RESET = dict.fromkeys(STATE, 0) | {"priv": 3, "fs": 1}
 CSRS = {"svsrca": 0x7F9, "svsrcb": 0x7FA, "svdst": 0x7FB, "svfaulti": 0x7FF, "frm": 2, "fflags": 1}
 FILES = "cap_csr cap_prec cap_units cap_domains cap_memory pmask rsv rsv_fp rsv_units xmem_lds xmem_access xmem_svm " \
@@ -247,6 +247,8 @@ class Recorded:
                     break
                 at += 1
                 _, size, wanted, x, f, memory = step
+                if wanted["exc_st"] & ~state["exc_st"]:
+                    break  # a program can only clear these flags
                 f_now = f or f_now
                 self.begin(at, size, x, f_now, memory, state, wanted, steps[k + 1][3]["svstate"] & EN != 0)
             elif step[0] == "ran":
@@ -285,6 +287,8 @@ class Recorded:
                 self.body.append(f"li t0, {wanted[name]:#x}\n csrw {CSRS[name]:#x}, t0")
             elif name.startswith("bank"):
                 self.body.append(f"li t0, {wanted[name]:#x}\n pmlow.wr {name[-1]}, t0\n srli t0, t0, 32\n pmhigh.wr {name[-1]}, t0")
+            elif name == "exc_st":
+                self.body.append(f"li t0, {state[name] & ~wanted[name]:#x}\n csrw 0x7d4, t0")
             elif name == "p0":
                 self.body.append(f"li t0, {wanted[name]}\n pmmov.to_p0 t0")
             elif name == "fs":
