@@ -62,7 +62,7 @@ static enum facet_status
 steps(enum facet_trace_format format, double seconds, double *value, struct facet_error *err)
 {
     const struct facet_trace_options options = {
-        .format = format, .isa = FACET_ISA_XPHMG, .write = discard};
+        .format = format, .core = FACET_ANY_CORE, .isa = FACET_ISA_XPHMG, .write = discard};
     const struct facet_run run = {.budget = STEPS};
     facet_machine *machine = NULL;
     facet_tracer *tracer = NULL;

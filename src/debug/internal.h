@@ -1,4 +1,4 @@
-/* What the trace's collector (trace.c) hands to its two formats. */
+/* What the trace's collector (trace.c) hands to its formats. */
 #ifndef FACET_DEBUG_INTERNAL_H
 #define FACET_DEBUG_INTERNAL_H
 
@@ -25,6 +25,8 @@ struct facet_trace_step {
     uint64_t next_pc;
     uint32_t word;
     uint32_t length;  /* 0: no word (an interrupt, a fetch that failed) */
+    uint64_t index;   /* of the line: steps that were written before */
+    uint64_t since;   /* steps of the machine since the one that was written last */
     const char *text; /* disassembly, "" without a word */
     uint32_t priv;    /* the register `priv` of the core, FACET_NONE without one */
     const struct facet_trap_event *trap;
@@ -37,11 +39,20 @@ struct facet_trace_step {
 void facet_trace_number(struct facet_strbuf *out, uint64_t value);
 void facet_trace_hex(struct facet_strbuf *out, struct facet_value value, unsigned digits);
 
-void facet_trace_jsonl_head(const facet_machine *machine, struct facet_strbuf *out);
-void facet_trace_jsonl(const struct facet_trace_step *step, struct facet_strbuf *out);
-/* The step must have none. */
-void facet_trace_spike(const struct facet_trace_step *step, struct facet_strbuf *out);
-/* The step must have a trap. */
-void facet_trace_spike_trap(const struct facet_trace_step *step, struct facet_strbuf *out);
+/* What makes a format. A step that writes nothing is no line. */
+struct facet_trace_form {
+    bool text; /* wants the disassembly */
+    bool priv; /* wants the privilege */
+    void (*head)(const facet_machine *machine, struct facet_strbuf *out); /* or NULL */
+    void (*step)(const struct facet_trace_step *step, struct facet_strbuf *out);
+    const char *tail; /* after the last step */
+};
+
+extern const struct facet_trace_form facet_trace_form_jsonl;
+extern const struct facet_trace_form facet_trace_form_spike;
+extern const struct facet_trace_form facet_trace_form_spike_traps;
+extern const struct facet_trace_form facet_trace_form_perfetto;
+extern const struct facet_trace_form facet_trace_form_vcd;
+extern const struct facet_trace_form facet_trace_form_konata;
 
 #endif

@@ -19,6 +19,7 @@ struct memo {
 struct facet_tracer {
     const facet_machine *machine;
     struct facet_trace_options options;
+    const struct facet_trace_form *form;
     struct facet_observer observer;
     struct facet_item *items;
     size_t count;
@@ -26,6 +27,7 @@ struct facet_tracer {
     bool failed;
     uint64_t step;
     uint64_t lines;
+    uint64_t last;            /* number of the step that was written last */
     uint32_t priv, priv_core; /* register `priv` of the core that was looked at last */
     struct facet_strbuf line;
     struct memo memo[MEMO_SIZE];
@@ -121,8 +123,8 @@ static bool wanted(const facet_tracer *t, const struct facet_trace_step *step)
 {
     const struct facet_trace_options *o = &t->options;
 
-    return !facet_tracer_done(t) && step->pc >= o->first_pc &&
-           (o->last_pc == 0 || step->pc <= o->last_pc) &&
+    return !facet_tracer_done(t) && (o->core == FACET_ANY_CORE || step->core == o->core) &&
+           step->pc >= o->first_pc && (o->last_pc == 0 || step->pc <= o->last_pc) &&
            (o->insn == NULL || facet_trace_matches(o->insn, step->text, strcspn(step->text, " ")));
 }
 
@@ -130,7 +132,7 @@ static const char *disassemble(facet_tracer *t, const struct facet_trace_step *s
 {
     struct memo *memo = &t->memo[(step->word * UINT32_C(0x9E3779B1)) >> (32 - MEMO_BITS)];
 
-    if (step->length == 0 || (t->options.format != FACET_TRACE_JSONL && t->options.insn == NULL)) {
+    if (step->length == 0 || (!t->form->text && t->options.insn == NULL)) {
         return ""; /* nobody asks for it */
     }
     if (t->options.by_machine) {
@@ -163,18 +165,17 @@ static void finish(facet_tracer *t, struct facet_trace_step *step)
     step->count = t->count;
     if (wanted(t, step)) {
         facet_strbuf_clear(&t->line);
-        if (t->options.format == FACET_TRACE_JSONL) {
-            facet_trace_jsonl(step, &t->line);
-        } else if (step->trap == NULL) {
+        step->index = t->lines;
+        step->since = step->number - t->last;
+        if (t->form->priv) {
             step->priv = priv_of(t, step->core);
-            facet_trace_spike(step, &t->line);
-        } else if (t->options.format == FACET_TRACE_SPIKE_TRAPS) {
-            facet_trace_spike_trap(step, &t->line);
         }
+        t->form->step(step, &t->line);
         t->failed = t->failed || t->line.failed;
         if (t->line.length > 0) {
             t->options.write(t->options.context, facet_strbuf_text(&t->line), t->line.length);
             t->lines++;
+            t->last = step->number;
         }
     }
     t->count = 0;
@@ -215,6 +216,15 @@ static void hear_trap(void *context, const struct facet_trap_event *event)
     finish(t, &step);
 }
 
+static const struct facet_trace_form *const forms[] = {
+    [FACET_TRACE_JSONL] = &facet_trace_form_jsonl,
+    [FACET_TRACE_SPIKE] = &facet_trace_form_spike,
+    [FACET_TRACE_SPIKE_TRAPS] = &facet_trace_form_spike_traps,
+    [FACET_TRACE_PERFETTO] = &facet_trace_form_perfetto,
+    [FACET_TRACE_VCD] = &facet_trace_form_vcd,
+    [FACET_TRACE_KONATA] = &facet_trace_form_konata,
+};
+
 enum facet_status facet_tracer_create(const facet_machine *machine,
                                       const struct facet_trace_options *options,
                                       facet_tracer **out,
@@ -228,17 +238,26 @@ enum facet_status facet_tracer_create(const facet_machine *machine,
     }
     t->machine = machine;
     t->options = *options;
+    t->form = forms[options->format];
     t->step = options->first_step;
     t->priv_core = FACET_NONE;
     t->observer = (struct facet_observer){
         t, hear_retire, hear_reg, hear_csr, hear_memory, hear_trap, hear_unit};
     facet_strbuf_init(&t->line);
-    if (options->format == FACET_TRACE_JSONL) {
-        facet_trace_jsonl_head(machine, &t->line);
+    if (t->form->head != NULL) {
+        t->form->head(machine, &t->line);
+        t->failed = t->line.failed;
         options->write(options->context, facet_strbuf_text(&t->line), t->line.length);
     }
     *out = t;
     return FACET_OK;
+}
+
+void facet_tracer_finish(facet_tracer *t)
+{
+    if (t->form->tail[0] != '\0') {
+        t->options.write(t->options.context, t->form->tail, strlen(t->form->tail));
+    }
 }
 
 void facet_tracer_destroy(facet_tracer *t)

@@ -18,6 +18,9 @@ enum facet_trace_format {
     FACET_TRACE_JSONL,
     FACET_TRACE_SPIKE,       /* the log of spike --log-commits; x, f, CSRs and memory only */
     FACET_TRACE_SPIKE_TRAPS, /* the same with the exceptions of spike -l */
+    FACET_TRACE_PERFETTO,    /* JSON trace events, for ui.perfetto.dev */
+    FACET_TRACE_VCD,         /* value changes (IEEE 1364), for GTKWave and Surfer */
+    FACET_TRACE_KONATA,      /* Kanata 0004 */
 };
 
 struct facet_trace_options {
@@ -27,6 +30,7 @@ struct facet_trace_options {
     uint64_t first_pc;   /* only steps with first_pc <= pc <= last_pc */
     uint64_t last_pc;    /* 0: no upper end */
     const char *insn;    /* only instructions whose mnemonic matches: * any letters, ? any letter */
+    uint32_t core;       /* only steps of this core; FACET_ANY_CORE: of all */
     uint64_t max_lines;  /* 0: no limit */
     uint64_t first_step; /* number of the first step that will be seen */
     void *context;
@@ -43,6 +47,8 @@ enum facet_status facet_tracer_create(const facet_machine *machine,
 void facet_tracer_destroy(facet_tracer *tracer); /* NULL is allowed */
 /* For facet_machine_observe; lives as long as the tracer. */
 const struct facet_observer *facet_tracer_observer(const facet_tracer *tracer);
+/* After the last step: what the format has at its end. */
+void facet_tracer_finish(facet_tracer *tracer);
 /* max_lines were written. */
 bool facet_tracer_done(const facet_tracer *tracer);
 /* Memory was short: lines are missing. */

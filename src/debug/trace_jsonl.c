@@ -62,7 +62,7 @@ static void put_unit(struct facet_strbuf *out, const struct facet_unit_event *ev
     facet_strbuf_puts(out, "]}");
 }
 
-void facet_trace_jsonl_head(const facet_machine *machine, struct facet_strbuf *out)
+static void put_header(const facet_machine *machine, struct facet_strbuf *out)
 {
     facet_strbuf_printf(out,
                         "{\"facet_trace\":%d,\"machine\":\"%s\",\"cores\":[",
@@ -113,7 +113,7 @@ static uint32_t core_of(const struct facet_item *item)
                                            : item->u.reg.core;
 }
 
-void facet_trace_jsonl(const struct facet_trace_step *step, struct facet_strbuf *out)
+static void put_step(const struct facet_trace_step *step, struct facet_strbuf *out)
 {
     const struct facet_core_desc *core = facet_machine_core(step->machine, step->core);
 
@@ -148,3 +148,6 @@ void facet_trace_jsonl(const struct facet_trace_step *step, struct facet_strbuf 
     }
     facet_strbuf_puts(out, "]}\n");
 }
+
+const struct facet_trace_form facet_trace_form_jsonl = {
+    .text = true, .head = put_header, .step = put_step, .tail = ""};

@@ -6,7 +6,7 @@
  * Registers in rising number (x before f before CSR of the same number), each once with its last
  * value; then the addresses of loads, then stores with their values. The digit is the privilege in
  * which the instruction ran. Steps that trap commit nothing and are not in the log; spike -l tells
- * of them, in the form that facet_trace_spike_trap writes:
+ * of them, in the form that put_trap writes:
  *
  *   core   0: exception trap_illegal_instruction, epc 0x0000000080000014
  *   core   0:           tval 0x0000000000000000 */
@@ -164,7 +164,7 @@ static void put_core(uint32_t core, struct facet_strbuf *out)
     facet_strbuf_putc(out, ':');
 }
 
-void facet_trace_spike(const struct facet_trace_step *step, struct facet_strbuf *out)
+static void put_retired(const struct facet_trace_step *step, struct facet_strbuf *out)
 {
     put_core(step->core, out);
     facet_strbuf_putc(out, ' ');
@@ -198,7 +198,7 @@ static const char *const cause_names[] = {
 };
 enum { FIRST_ECALL = 8, LAST_ECALL = 11 };
 
-void facet_trace_spike_trap(const struct facet_trace_step *step, struct facet_strbuf *out)
+static void put_trap(const struct facet_trace_step *step, struct facet_strbuf *out)
 {
     uint64_t cause = step->trap->cause & ~(UINT64_C(1) << 63);
     bool interrupt = step->trap->interrupt;
@@ -222,3 +222,19 @@ void facet_trace_spike_trap(const struct facet_trace_step *step, struct facet_st
     }
     facet_strbuf_putc(out, '\n');
 }
+
+static void put_step(const struct facet_trace_step *step, struct facet_strbuf *out)
+{
+    if (step->trap == NULL) {
+        put_retired(step, out);
+    }
+}
+
+static void put_any(const struct facet_trace_step *step, struct facet_strbuf *out)
+{
+    (step->trap == NULL ? put_retired : put_trap)(step, out);
+}
+
+const struct facet_trace_form facet_trace_form_spike = {.priv = true, .step = put_step, .tail = ""};
+const struct facet_trace_form facet_trace_form_spike_traps = {
+    .priv = true, .step = put_any, .tail = ""};

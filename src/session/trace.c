@@ -162,11 +162,17 @@ static FILE *open_file(struct session_trace *trace, const struct cli_args *args)
     return file;
 }
 
+/* The parser has checked the word. */
 static enum facet_trace_format format_of(const char *name)
 {
-    return name == NULL || strcmp(name, "jsonl") == 0 ? FACET_TRACE_JSONL
-           : strcmp(name, "spike") == 0               ? FACET_TRACE_SPIKE
-                                                      : FACET_TRACE_SPIKE_TRAPS;
+    static const char *const names[] = {
+        "jsonl", "spike", "spike-traps", "perfetto", "vcd", "konata"};
+    size_t at = 0;
+
+    while (name != NULL && strcmp(names[at], name) != 0) {
+        at++;
+    }
+    return (enum facet_trace_format)at;
 }
 
 bool session_trace_open(struct session_trace *trace,
@@ -174,6 +180,7 @@ bool session_trace_open(struct session_trace *trace,
                         const struct facet_object *program)
 {
     const char *format = cli_value(args, "trace-format");
+    uint64_t core = FACET_ANY_CORE;
 
     *trace = (struct session_trace){.path = cli_value(args, "trace")};
     trace->options = (struct facet_trace_options){.format = format_of(format),
@@ -182,12 +189,15 @@ bool session_trace_open(struct session_trace *trace,
                                                   .write = write_line};
     if (!cli_number(args, "trace-from", 0, UINT64_MAX - 1, &trace->options.first_step) ||
         !cli_number(args, "trace-count", 1, UINT64_MAX, &trace->options.max_lines) ||
+        !cli_number(args, "trace-core", 0, UINT16_MAX, &core) ||
         !read_range(trace, args, program)) {
         return false;
     }
+    trace->options.core = (uint32_t)core;
     if (trace->path == NULL) {
         if (format != NULL || trace->options.insn != NULL || cli_given(args, "trace-pc") ||
-            cli_given(args, "trace-from") || cli_given(args, "trace-count")) {
+            cli_given(args, "trace-from") || cli_given(args, "trace-core") ||
+            cli_given(args, "trace-count")) {
             (void)cli_bad(args, "the --trace-... options need --trace FILE");
             return false;
         }
@@ -251,6 +261,9 @@ bool session_trace_close(struct session_trace *trace, const struct cli_args *arg
 {
     bool good = true;
 
+    if (trace->tracer != NULL) {
+        facet_tracer_finish(trace->tracer);
+    }
     if (trace->tracer != NULL && facet_tracer_failed(trace->tracer)) {
         (void)cli_bad(args, "--trace %s: out of memory, lines are missing", trace->path);
         good = false;

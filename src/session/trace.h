@@ -33,9 +33,11 @@ struct session_trace {
     {"trace-format", 0, formats, what},                                                            \
     {"trace-pc", 0, "A..B", "only instructions from address or symbol A up to B"},                 \
     {"trace-insn", 0, "PATTERN", "only mnemonics that match, such as 'fadd.*' or 'xmem.*'"},       \
+    {"trace-core", 0, "N", "only steps of one hart, core or lane"},                                 \
     {"trace-from", 0, "N", "begin with step N (the first is 0)"},                                  \
     {"trace-count", 0, "N", "stop writing after N lines"}
-#define SESSION_TRACE_OPTIONS SESSION_TRACE_OPTIONS_OF("jsonl", "JSON lines")
+#define SESSION_TRACE_OPTIONS SESSION_TRACE_OPTIONS_OF("jsonl|perfetto|vcd|konata",                        \
+    "JSON lines, a timeline, waves or a pipeline view (default jsonl)")
 /* clang-format on */
 
 /* An address in 0x or decimal digits, or a symbol of the program, as SYMBOL or SYMBOL+N. */
