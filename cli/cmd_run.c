@@ -598,8 +598,10 @@ static const struct cli_option run_options[] = {
     SESSION_XPHMG_OPTIONS,
     SESSION_LINT_OPTIONS,
     SESSION_COVER_OPTION,
-    SESSION_TRACE_OPTIONS_OF("jsonl|spike|spike-traps|perfetto|vcd|konata",
-                             "JSON lines (default), or Spike's commit log, alone or with traps"),
+    SESSION_TRACE_OPTIONS_OF(
+        "jsonl|spike|spike-traps|perfetto|vcd|konata",
+        "JSON lines (default), Spike's commit log, alone or with traps, a timeline, "
+        "waves, a pipeline view"),
     {NULL, 0, NULL, NULL},
 };
 

@@ -44,6 +44,8 @@ FORMS = [
     ("bench num f32_add --runs 1 --seconds 0.001 --html >out.html", "fixed+prints"),
     ("run <hello.elf --trace >out.jsonl", "free+prints"),
     ("run <hello.elf --trace >out.jsonl.gz", "free+prints"),
+    ("run <hello.elf --trace >out.jsonl --trace-format perfetto", "free+prints"),
+    ("run <hello.elf --trace >out.jsonl --trace-format vcd", "free+prints"),
     ("run <frame.elf --framebuffer >out.png", "free+prints"),
     ("run <signature.elf --signature >out.sig --dump-memory _start.._start+8=>out.bin", "free+prints"),
     ("run <hello.elf --cover >out.json --dump-memory _start.._start+4=>out.bin", "free+prints"),

@@ -153,6 +153,8 @@ ROWS = [
     ("run signature.elf --signature out.sig --dump-memory begin_signature..end_signature=out.hex", {}),
     ("run frame.elf --cover out.json --dump-memory _start.._start+8=out.bin", {}),
     ("run hello.elf --trace out.jsonl.gz", {}),
+    ("run hello.elf --trace out.vcd --trace-format vcd", {}),
+    ("run hello.elf --trace out.json --trace-format perfetto", {}),
     ("run hello.elf --trace out.jsonl.zst", {}),
     ("run frame.elf --lint", {}),
     ("run --lint-rules --json", {}),

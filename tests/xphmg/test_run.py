@@ -792,6 +792,55 @@ def a_trace_tells_every_change_of_vendor_state():
 
 
 @case()
+def formats_for_viewers_tell_what_the_lines_tell():
+    every = [json.loads(line) for line in traced()[1][1:]]
+    pcs = [int(s["pc"], 16) for s in every]
+
+    events = json.loads("".join(traced("--trace-format", "perfetto")[1]))["traceEvents"]
+    check(all({"ph", "pid", "tid", "name"} <= set(e) and ("ts" in e or e["ph"] == "M") for e in events), "members of events")
+    slices = [e for e in events if e["ph"] == "X"]
+    check_eq([(e["ts"], int(e["args"]["pc"], 16), e["dur"]) for e in slices],
+             [(s["step"], pc, 1) for s, pc in zip(every, pcs)], "slices")
+    check_eq(sum(e["ph"] == "i" and e["name"].startswith(("trap", "interrupt")) for e in events),
+             sum("trap" in s for s in every), "instants of traps")
+
+    names, scopes, state, times, seen = {}, [], {}, [], []
+    for line in traced("--trace-format", "vcd")[1]:
+        words = line.split()
+        if words[0] == "$scope":
+            scopes.append(words[2])
+        elif words[0] == "$upscope":
+            scopes.pop()
+        elif words[0] == "$var":
+            check(words[3] not in names and words[5:] == ["$end"], f"a variable declared once: {line}")
+            names[words[3]] = (words[4], int(words[2]))
+        elif words[0] == "$enddefinitions":
+            check_eq(scopes, [], "open scopes")
+        elif line[0] == "#":
+            check(not times or int(line[1:]) > times[-1], "time rises")
+            times.append(int(line[1:]))
+        elif line[0] in "b01":
+            bits, key = (words[0][1:], words[1]) if line[0] == "b" else (line[0], words[0][1:])
+            name, width = names[key]
+            check(len(bits) <= width, f"{name} has {width} bits")
+            state[name] = int(bits, 2)
+            if name == "step_pc":
+                seen.append(int(bits, 2))
+    check_eq((times, seen), ([s["step"] for s in every], pcs), "times and pcs of the waves")
+    last = {c["reg"]: int(c["new"], 16) for s in every for c in s["changes"] if "reg" in c}
+    check_eq({name: state.get(name) for name in last}, last, "registers at the end of the waves")
+
+    rows = [line.rstrip("\n").split("\t") for line in traced("--trace-format", "konata")[1]]
+    check_eq(rows[:2], [["Kanata", "0004"], ["C=", "0"]], "head of the Kanata log")
+    check_eq([int(r[3].split(":")[0], 16) for r in rows if r[0] == "L"], pcs, "rows of the Kanata log")
+    check_eq([r[3] for r in rows if r[0] == "R"], ["1" if "trap" in s else "0" for s in every], "flushed rows")
+    check_eq([r[1:] for r in rows if r[0] == "S"], [r[1:] for r in rows if r[0] == "E"], "stages that end")
+    check_eq(sum(int(r[1]) for r in rows if r[0] == "C"), len(every), "cycles")
+    check_eq(traced("--trace-core", "0")[1], traced()[1], "the only core")
+    check_eq(len(traced("--trace-core", "1")[1]), 1, "lines of a core that is not there")
+
+
+@case()
 def trace_filters_keep_what_they_say():
     lines = traced()[1][1:]
     every = [json.loads(line) for line in lines]
