@@ -1,4 +1,4 @@
-/* Area `trace`: steps of the hart that a tracer hears and writes down, in either format. The lines
+/* Area `trace`: steps of the hart that a tracer hears and writes down, in each format. The lines
  * go nowhere, so that the files of the machine do not count; what the hart needs to take the steps
  * is the same on both sides. The guest is a loop of what programs consist of: sums, a load, a
  * store, a product, a float, a branch.
@@ -99,9 +99,27 @@ static enum facet_status jsonl(double seconds, double *value, struct facet_error
     return steps(FACET_TRACE_JSONL, seconds, value, err);
 }
 
+static enum facet_status perfetto(double seconds, double *value, struct facet_error *err)
+{
+    return steps(FACET_TRACE_PERFETTO, seconds, value, err);
+}
+
+static enum facet_status vcd(double seconds, double *value, struct facet_error *err)
+{
+    return steps(FACET_TRACE_VCD, seconds, value, err);
+}
+
+static enum facet_status konata(double seconds, double *value, struct facet_error *err)
+{
+    return steps(FACET_TRACE_KONATA, seconds, value, err);
+}
+
 static const struct bench_measure measures[] = {
     {"spike", "Mstep/s", spike, "trace in JSON lines", jsonl},
     {"jsonl", "Mstep/s", jsonl, NULL, NULL},
+    {"perfetto", "Mstep/s", perfetto, "trace in JSON lines", jsonl},
+    {"vcd", "Mstep/s", vcd, "trace in JSON lines", jsonl},
+    {"konata", "Mstep/s", konata, "trace in JSON lines", jsonl},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
