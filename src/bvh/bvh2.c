@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "base/avx2.h"
 #include "base/large.h"
-#include "bvh/split.h"
+#include "bvh/split_avx2.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -36,6 +36,7 @@ struct builder {
     uint32_t max_leaf;
     struct facet_progress *progress;
     _Atomic uint32_t *finished; /* items per large page of items[1], or NULL */
+    bool avx2;
 };
 
 #define PAGE_ITEMS (FACET_LARGE_PAGE / sizeof(struct facet_bvh_item))
@@ -65,46 +66,6 @@ static uint32_t small_partition(const struct small *s,
     }
     memcpy(items + lefts, right, rights * sizeof *right);
     return lefts;
-}
-
-/* ---- partition ---- */
-
-/* A stable partition on its way: where the next item of either side goes. */
-struct parting {
-    struct facet_bvh_item *to;
-    uint32_t next[2];
-    struct bounds centres[2];
-};
-
-/* Sides follow no pattern, so nothing here depends on a jump. */
-static void part_items(struct parting *parting,
-                       const struct grid *grid,
-                       struct split split,
-                       const struct facet_bvh_item *items,
-                       uint32_t count)
-{
-    const float base = lanes_get(grid->base, split.axis);
-    const float scale = lanes_get(grid->scale, split.axis);
-    struct bounds left = bounds_empty(), right = bounds_empty();
-    uint32_t next_left = parting->next[0], next_right = parting->next[1];
-
-    for (uint32_t i = 0; i < count; i++) {
-        const struct lanes c = item_centre(&items[i]);
-        const float x = (items[i].lo[split.axis] + items[i].hi[split.axis] - base) * scale;
-        const bool goes_right = (int32_t)x >= split.first_bin;
-
-        parting->to[goes_right ? next_right : next_left] = items[i];
-        next_right += goes_right;
-        next_left += !goes_right;
-        bounds_join(
-            &left, lanes_select(goes_right, left.lo, c), lanes_select(goes_right, left.hi, c));
-        bounds_join(
-            &right, lanes_select(goes_right, c, right.lo), lanes_select(goes_right, c, right.hi));
-    }
-    parting->next[0] = next_left;
-    parting->next[1] = next_right;
-    parting->centres[0] = left;
-    parting->centres[1] = right;
 }
 
 static struct bounds centre_bounds(const struct facet_bvh_item *items, uint32_t begin, uint32_t end)
@@ -280,7 +241,7 @@ static void split_large(struct builder *b, const struct range *range, struct ran
     struct bins bins;
     uint32_t middle;
 
-    bins_fill(&bins, &grid, items, range->begin, range->end);
+    (b->avx2 ? bins_fill_avx2 : bins_fill)(&bins, &grid, items, range->begin, range->end);
     split = bins_best(&bins, &grid, range_count(range));
     if (split.axis < 0) {
         split_halves(b, range, part);
@@ -289,7 +250,8 @@ static void split_large(struct builder *b, const struct range *range, struct ran
     middle = range->begin + count_left(&bins, split);
     parting.next[0] = range->begin;
     parting.next[1] = middle;
-    part_items(&parting, &grid, split, items + range->begin, range_count(range));
+    (b->avx2 ? part_items_avx2
+             : part_items)(&parting, &grid, split, items + range->begin, range_count(range));
     cut_range(range, middle, 1 - range->where, parting.centres, part);
 }
 
@@ -352,7 +314,7 @@ FACET_AVX2 static void build_subtree_avx2(struct builder *b, const struct range 
 
 static void build_one(struct builder *b, const struct range *root)
 {
-    (FACET_HAS_AVX2() ? build_subtree_avx2 : build_subtree)(b, root);
+    (b->avx2 ? build_subtree_avx2 : build_subtree)(b, root);
 }
 
 /* ---- the top of the tree: one range at a time, in parallel chunks ---- */
@@ -387,11 +349,11 @@ static void chunk_bins(void *context, size_t begin, size_t end)
 {
     struct top *top = context;
 
-    bins_fill(&top->chunks[begin / CHUNK].bins,
-              &top->grid,
-              chunk_items(top, begin),
-              0,
-              (uint32_t)(end - begin));
+    (top->builder->avx2 ? bins_fill_avx2 : bins_fill)(&top->chunks[begin / CHUNK].bins,
+                                                      &top->grid,
+                                                      chunk_items(top, begin),
+                                                      0,
+                                                      (uint32_t)(end - begin));
 }
 
 /* What goes left is known from the chunk's own bins. */
@@ -418,11 +380,11 @@ static void chunk_part(void *context, size_t begin, size_t end)
 {
     struct top *top = context;
 
-    part_items(&top->chunks[begin / CHUNK].parting,
-               &top->grid,
-               top->split,
-               chunk_items(top, begin),
-               (uint32_t)(end - begin));
+    (top->builder->avx2 ? part_items_avx2 : part_items)(&top->chunks[begin / CHUNK].parting,
+                                                        &top->grid,
+                                                        top->split,
+                                                        chunk_items(top, begin),
+                                                        (uint32_t)(end - begin));
 }
 
 static struct bounds join_centres(const struct top *top, uint32_t chunks, int side)
@@ -648,7 +610,7 @@ enum facet_status facet_bvh2_build(struct facet_bvh_item *items,
                                    struct facet_bvh2 *out,
                                    struct facet_error *err)
 {
-    struct builder b = {{items, scratch}, NULL, max_leaf, progress, NULL};
+    struct builder b = {{items, scratch}, NULL, max_leaf, progress, NULL, FACET_HAS_AVX2()};
     struct range root = {.end = count};
     bool good;
 

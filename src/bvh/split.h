@@ -133,48 +133,78 @@ static inline void bins_fill(struct bins *bins,
     }
 }
 
-/* A split after an empty bin makes the same two parts as the split before it, so only splits after
- * occupied bins are looked at; the first minimum is kept either way. */
+/* A split after an empty bin makes the same two parts as the split before it, and the first minimum
+ * is kept; where a part is empty, the area is infinite and the cost, its product with 0, a NaN.
+ * Both sides are swept at once. */
 static inline struct split
 bins_best(const struct bins *bins, const struct grid *grid, uint32_t total)
 {
     struct split best = {INFINITY, -1, 0};
 
     for (int k = 0; k < 3; k++) {
-        double right_area[BINS];
-        struct bounds box = bounds_empty();
-        uint32_t left = 0;
+        double area[BINS][2]; /* of the bins below b in [b], of those from b on in [BINS - b] */
+        struct bounds left = bins->box[k][0], right = bins->box[k][BINS - 1];
+        uint32_t count = 0;
 
         if (grid->mask[k] == 0) {
             continue;
         }
-        for (int b = BINS - 1; b > 0; b--) {
-            if (bins->count[k][b] != 0) {
-                bounds_join(&box, bins->box[k][b].lo, bins->box[k][b].hi);
-                right_area[b] = bounds_area(box);
-            } else if (b < BINS - 1) {
-                right_area[b] = right_area[b + 1];
-            } else {
-                right_area[b] = 0.0; /* never used: nothing lies right of it */
-            }
+        for (int b = 1; b < BINS; b++) {
+            const struct bounds *l = &bins->box[k][b], *r = &bins->box[k][BINS - 1 - b];
+
+            lanes_area2(left.lo, left.hi, right.lo, right.hi, area[b]);
+            bounds_join(&left, l->lo, l->hi);
+            bounds_join(&right, r->lo, r->hi);
         }
-        box = bounds_empty();
-        for (int b = 0; b < BINS - 1; b++) {
-            if (bins->count[k][b] == 0) {
-                continue;
-            }
-            bounds_join(&box, bins->box[k][b].lo, bins->box[k][b].hi);
-            left += bins->count[k][b];
-            if (left == total) {
-                break;
-            }
+        for (int b = 1; b < BINS; b++) {
+            count += bins->count[k][b - 1];
             consider(&best,
-                     bounds_area(box) * (double)left + right_area[b + 1] * (double)(total - left),
+                     area[b][0] * (double)count + area[BINS - b][1] * (double)(total - count),
                      k,
-                     b + 1);
+                     b);
         }
     }
     return best;
+}
+
+/* ---- partition ---- */
+
+/* A stable partition on its way: where the next item of either side goes. */
+struct parting {
+    struct facet_bvh_item *to;
+    uint32_t next[2];
+    struct bounds centres[2];
+};
+
+/* Sides follow no pattern, so nothing here depends on a jump. */
+static inline void part_items(struct parting *parting,
+                              const struct grid *grid,
+                              struct split split,
+                              const struct facet_bvh_item *items,
+                              uint32_t count)
+{
+    const float base = lanes_get(grid->base, split.axis);
+    const float scale = lanes_get(grid->scale, split.axis);
+    struct bounds left = bounds_empty(), right = bounds_empty();
+    uint32_t next_left = parting->next[0], next_right = parting->next[1];
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lanes c = item_centre(&items[i]);
+        const float x = (items[i].lo[split.axis] + items[i].hi[split.axis] - base) * scale;
+        const bool goes_right = (int32_t)x >= split.first_bin;
+
+        parting->to[goes_right ? next_right : next_left] = items[i];
+        next_right += goes_right;
+        next_left += !goes_right;
+        bounds_join(
+            &left, lanes_select(goes_right, left.lo, c), lanes_select(goes_right, left.hi, c));
+        bounds_join(
+            &right, lanes_select(goes_right, c, right.lo), lanes_select(goes_right, c, right.hi));
+    }
+    parting->next[0] = next_left;
+    parting->next[1] = next_right;
+    parting->centres[0] = left;
+    parting->centres[1] = right;
 }
 
 /* ---- ranges of up to SMALL items: sorted bin numbers ---- */
