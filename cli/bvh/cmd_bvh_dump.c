@@ -3,6 +3,7 @@
 #include "command/output.h"
 #include "report/lost.h"
 
+#include "base/progress.h"
 #include "base/strbuf.h"
 #include "documents/bvh_images.h"
 #include "gfx12/image/select.h"
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_TEXT_BYTES ((size_t)64 << 30)
 
@@ -17,7 +19,8 @@
 static bool dump(const struct facet_gfx12_view *view,
                  const struct facet_gfx12_walk *walk,
                  const uint8_t *chosen,
-                 bool json)
+                 bool json,
+                 struct facet_progress *progress)
 {
     struct facet_strbuf buf;
     const char *between = "";
@@ -28,6 +31,7 @@ static bool dump(const struct facet_gfx12_view *view,
         facet_gfx12_json_head(view, chosen != NULL, &buf);
     }
     for (uint32_t i = 0; i < walk->count && ok; i += facet_gfx12_walk_block(view, walk, i)) {
+        facet_progress_add(progress, facet_gfx12_walk_block(view, walk, i));
         if (chosen != NULL && !chosen[i]) {
             continue;
         }
@@ -60,6 +64,7 @@ static int run_dump(const struct cli_args *args)
     struct facet_gfx12_view shown;
     struct facet_error err = {0};
     struct session_bvh file;
+    struct facet_progress progress;
     uint8_t *chosen = NULL;
     bool ok, broken;
 
@@ -92,7 +97,15 @@ static int run_dump(const struct cli_args *args)
     if (args->json && file.driver.original != NULL) {
         shown.bytes = file.driver.original; /* so that bvh encode gives the files back */
     }
-    ok = dump(&shown, &walk, chosen, args->json);
+    facet_progress_start(&progress,
+                         &(struct facet_progress_config){
+                             .label = "printing",
+                             .unit = "units",
+                             .total = walk.count,
+                             .fd = STDERR_FILENO,
+                             .quiet = args->quiet || isatty(STDOUT_FILENO)}); /* text would mix */
+    ok = dump(&shown, &walk, chosen, args->json, &progress);
+    facet_progress_finish(&progress);
     broken = ok && report_broken(args, &file.view, &walk, false);
     free(chosen);
     facet_gfx12_walk_free(&walk);
