@@ -5,6 +5,8 @@
 #include "base/strbuf.h"
 #include "debug/trace.h"
 
+enum { FACET_TRACE_TEXT = 124 }; /* bytes of a disassembly, at most */
+
 enum facet_item_kind { FACET_ITEM_REG, FACET_ITEM_CSR, FACET_ITEM_MEMORY, FACET_ITEM_UNIT };
 
 struct facet_item {
@@ -28,7 +30,7 @@ struct facet_trace_step {
     uint64_t index;   /* of the line: steps that were written before */
     uint64_t since;   /* steps of the machine since the one that was written last */
     const char *text; /* disassembly, "" without a word */
-    uint32_t priv;    /* the register `priv` of the core, FACET_NONE without one */
+    uint64_t priv;    /* privilege before the step, when the format wants it */
     const struct facet_trap_event *trap;
     const struct facet_item *items;
     size_t count;
@@ -41,8 +43,9 @@ void facet_trace_hex(struct facet_strbuf *out, struct facet_value value, unsigne
 
 /* What makes a format. A step that writes nothing is no line. */
 struct facet_trace_form {
-    bool text; /* wants the disassembly */
-    bool priv; /* wants the privilege */
+    bool text;        /* wants the disassembly */
+    bool priv;        /* wants the privilege */
+    bool skips_traps; /* has no line for them */
     void (*head)(const facet_machine *machine, struct facet_strbuf *out); /* or NULL */
     void (*step)(const struct facet_trace_step *step, struct facet_strbuf *out);
     const char *tail; /* after the last step */

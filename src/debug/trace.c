@@ -1,5 +1,6 @@
 /* See trace.h: gathers what a step did, filters, and hands it to the format. */
 #include "debug/internal.h"
+#include "debug/trace_last.h"
 
 #include "base/array.h"
 #include "base/bits.h"
@@ -10,10 +11,10 @@
 #include <string.h>
 
 /* The text of a word does not depend on its address (targets are printed as `. + n`). */
-enum { MEMO_BITS = 10, MEMO_SIZE = 1 << MEMO_BITS, TEXT_BYTES = 124 };
+enum { MEMO_BITS = 10, MEMO_SIZE = 1 << MEMO_BITS };
 struct memo {
     uint32_t word;
-    char text[TEXT_BYTES]; /* "": nothing here yet */
+    char text[FACET_TRACE_TEXT]; /* "": nothing here yet */
 };
 
 struct facet_tracer {
@@ -25,6 +26,10 @@ struct facet_tracer {
     size_t count;
     size_t capacity;
     bool failed;
+    bool started;  /* the trigger has fired, or there is none */
+    bool stopped;  /* the other one */
+    uint64_t hits; /* steps at the address of the trigger that comes next */
+    struct facet_trace_last kept;
     uint64_t step;
     uint64_t lines;
     uint64_t last;            /* number of the step that was written last */
@@ -119,12 +124,44 @@ static void hear_unit(void *context, const struct facet_unit_event *event)
     add(context, &(struct facet_item){FACET_ITEM_UNIT, {.unit = *event}});
 }
 
+static bool right_core(const struct facet_trace_options *o, uint32_t core)
+{
+    return (o->core == FACET_ANY_CORE || core == o->core) &&
+           (o->only == NULL || facet_trace_filter_core(o->only, core));
+}
+
+/* Whether the step is the one that a trigger waits for. */
+static bool fires(facet_tracer *t,
+                  const struct facet_trace_trigger *trigger,
+                  const struct facet_trace_step *step)
+{
+    if (trigger->count == 0 || step->pc != trigger->pc || !right_core(&t->options, step->core) ||
+        ++t->hits < trigger->count) {
+        return false;
+    }
+    t->hits = 0;
+    return true;
+}
+
+/* Looks at each step once. Whether it is between the triggers, whose steps belong to it. */
+static bool between(facet_tracer *t, const struct facet_trace_step *step)
+{
+    bool inside;
+
+    t->started = t->started || fires(t, &t->options.start, step);
+    inside = t->started && !facet_tracer_done(t);
+    t->stopped = t->stopped || (inside && fires(t, &t->options.stop, step));
+    return inside;
+}
+
 static bool wanted(const facet_tracer *t, const struct facet_trace_step *step)
 {
     const struct facet_trace_options *o = &t->options;
 
-    return !facet_tracer_done(t) && (o->core == FACET_ANY_CORE || step->core == o->core) &&
-           step->pc >= o->first_pc && (o->last_pc == 0 || step->pc <= o->last_pc) &&
+    return step->number - o->first_step >= o->skip && right_core(o, step->core) &&
+           !(step->trap != NULL && t->form->skips_traps) && step->pc >= o->first_pc &&
+           (o->last_pc == 0 || step->pc <= o->last_pc) &&
+           (o->only == NULL || facet_trace_filter_keeps(o->only, o->isa, !o->by_machine, step)) &&
            (o->insn == NULL || facet_trace_matches(o->insn, step->text, strcspn(step->text, " ")));
 }
 
@@ -156,26 +193,50 @@ static uint32_t priv_of(facet_tracer *t, uint32_t core)
     return t->priv;
 }
 
+/* Before the step: the old value where it changed, else what it is now. */
+static uint64_t privilege(facet_tracer *t, const struct facet_trace_step *step)
+{
+    struct facet_value value = {3, 0};
+    uint32_t priv = priv_of(t, step->core);
+
+    for (size_t i = 0; i < step->count; i++) {
+        if (step->items[i].kind == FACET_ITEM_REG && step->items[i].u.reg.index == priv) {
+            return step->items[i].u.reg.old_value.lo;
+        }
+    }
+    (void)facet_machine_reg_read(step->machine, step->core, priv, &value, NULL);
+    return value.lo;
+}
+
+static void write_step(facet_tracer *t, struct facet_trace_step *step)
+{
+    facet_strbuf_clear(&t->line);
+    step->index = t->lines;
+    step->since = step->number - t->last;
+    t->form->step(step, &t->line);
+    t->failed = t->failed || t->line.failed;
+    t->options.write(t->options.context, facet_strbuf_text(&t->line), t->line.length);
+    t->lines++;
+    t->last = step->number;
+}
+
 static void finish(facet_tracer *t, struct facet_trace_step *step)
 {
-    step->machine = t->machine;
     step->number = t->step++;
-    step->text = disassemble(t, step);
-    step->items = t->items;
-    step->count = t->count;
-    if (wanted(t, step)) {
-        facet_strbuf_clear(&t->line);
-        step->index = t->lines;
-        step->since = step->number - t->last;
-        if (t->form->priv) {
-            step->priv = priv_of(t, step->core);
-        }
-        t->form->step(step, &t->line);
-        t->failed = t->failed || t->line.failed;
-        if (t->line.length > 0) {
-            t->options.write(t->options.context, facet_strbuf_text(&t->line), t->line.length);
-            t->lines++;
-            t->last = step->number;
+    if (between(t, step)) {
+        step->machine = t->machine;
+        step->text = disassemble(t, step);
+        step->items = t->items;
+        step->count = t->count;
+        if (wanted(t, step)) {
+            if (t->form->priv) {
+                step->priv = privilege(t, step);
+            }
+            if (t->kept.size == 0) {
+                write_step(t, step);
+            } else if (!facet_trace_last_put(&t->kept, step)) {
+                t->failed = true;
+            }
         }
     }
     t->count = 0;
@@ -241,9 +302,14 @@ enum facet_status facet_tracer_create(const facet_machine *machine,
     t->form = forms[options->format];
     t->step = options->first_step;
     t->priv_core = FACET_NONE;
+    t->started = options->start.count == 0;
     t->observer = (struct facet_observer){
         t, hear_retire, hear_reg, hear_csr, hear_memory, hear_trap, hear_unit};
     facet_strbuf_init(&t->line);
+    if (options->last_lines != 0 && !facet_trace_last_init(&t->kept, options->last_lines)) {
+        free(t);
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a trace of the last steps");
+    }
     if (t->form->head != NULL) {
         t->form->head(machine, &t->line);
         t->failed = t->line.failed;
@@ -255,6 +321,11 @@ enum facet_status facet_tracer_create(const facet_machine *machine,
 
 void facet_tracer_finish(facet_tracer *t)
 {
+    struct facet_trace_step *step;
+
+    for (size_t i = 0; (step = facet_trace_last_at(&t->kept, i)) != NULL; i++) {
+        write_step(t, step);
+    }
     if (t->form->tail[0] != '\0') {
         t->options.write(t->options.context, t->form->tail, strlen(t->form->tail));
     }
@@ -263,6 +334,7 @@ void facet_tracer_finish(facet_tracer *t)
 void facet_tracer_destroy(facet_tracer *t)
 {
     if (t != NULL) {
+        facet_trace_last_free(&t->kept);
         facet_strbuf_free(&t->line);
         free(t->items);
         free(t);
@@ -276,7 +348,7 @@ const struct facet_observer *facet_tracer_observer(const facet_tracer *t)
 
 bool facet_tracer_done(const facet_tracer *t)
 {
-    return t->options.max_lines != 0 && t->lines >= t->options.max_lines;
+    return t->stopped || (t->options.max_lines != 0 && t->lines >= t->options.max_lines);
 }
 
 bool facet_tracer_failed(const facet_tracer *t)

@@ -140,20 +140,6 @@ static void put_memory(const struct facet_trace_step *step, bool writes, struct 
     }
 }
 
-/* Before the step: the old value where it changed, else what it is now. */
-static uint64_t privilege(const struct facet_trace_step *step)
-{
-    struct facet_value value = {3, 0};
-
-    for (size_t i = 0; i < step->count; i++) {
-        if (step->items[i].kind == FACET_ITEM_REG && step->items[i].u.reg.index == step->priv) {
-            return step->items[i].u.reg.old_value.lo;
-        }
-    }
-    (void)facet_machine_reg_read(step->machine, step->core, step->priv, &value, NULL);
-    return value.lo;
-}
-
 static void put_core(uint32_t core, struct facet_strbuf *out)
 {
     facet_strbuf_add(out, "core", 4);
@@ -168,7 +154,7 @@ static void put_retired(const struct facet_trace_step *step, struct facet_strbuf
 {
     put_core(step->core, out);
     facet_strbuf_putc(out, ' ');
-    facet_trace_number(out, privilege(step));
+    facet_trace_number(out, step->priv);
     put_value(out, step->pc, 16);
     facet_strbuf_add(out, " (0x", 4);
     facet_trace_hex(out,
@@ -223,18 +209,12 @@ static void put_trap(const struct facet_trace_step *step, struct facet_strbuf *o
     facet_strbuf_putc(out, '\n');
 }
 
-static void put_step(const struct facet_trace_step *step, struct facet_strbuf *out)
-{
-    if (step->trap == NULL) {
-        put_retired(step, out);
-    }
-}
-
 static void put_any(const struct facet_trace_step *step, struct facet_strbuf *out)
 {
     (step->trap == NULL ? put_retired : put_trap)(step, out);
 }
 
-const struct facet_trace_form facet_trace_form_spike = {.priv = true, .step = put_step, .tail = ""};
+const struct facet_trace_form facet_trace_form_spike = {
+    .priv = true, .skips_traps = true, .step = put_retired, .tail = ""};
 const struct facet_trace_form facet_trace_form_spike_traps = {
     .priv = true, .step = put_any, .tail = ""};

@@ -2,6 +2,7 @@
  * last line. */
 #include "session/trace.h"
 #include "command/streams.h"
+#include "session/trace_filter.h"
 
 #include "base/plain.h"
 
@@ -180,7 +181,7 @@ bool session_trace_open(struct session_trace *trace,
                         const struct facet_object *program)
 {
     const char *format = cli_value(args, "trace-format");
-    uint64_t core = FACET_ANY_CORE;
+    uint64_t core = FACET_ANY_CORE, last = 0;
 
     *trace = (struct session_trace){.path = cli_value(args, "trace")};
     trace->options = (struct facet_trace_options){.format = format_of(format),
@@ -189,15 +190,24 @@ bool session_trace_open(struct session_trace *trace,
                                                   .write = write_line};
     if (!cli_number(args, "trace-from", 0, UINT64_MAX - 1, &trace->options.first_step) ||
         !cli_number(args, "trace-count", 1, UINT64_MAX, &trace->options.max_lines) ||
+        !cli_number(args, "trace-last", 1, 1000000, &last) ||
+        !session_trace_filter_read(&trace->options, &trace->only, args, program) ||
         !cli_number(args, "trace-core", 0, UINT16_MAX, &core) ||
         !read_range(trace, args, program)) {
         return false;
     }
     trace->options.core = (uint32_t)core;
+    trace->options.last_lines = (size_t)last;
+    if (last != 0 && trace->options.max_lines != 0) {
+        (void)cli_bad(args, "--trace-last and --trace-count: expected one of them");
+        return false;
+    }
     if (trace->path == NULL) {
         if (format != NULL || trace->options.insn != NULL || cli_given(args, "trace-pc") ||
             cli_given(args, "trace-from") || cli_given(args, "trace-core") ||
-            cli_given(args, "trace-count")) {
+            cli_given(args, "trace-count") || cli_given(args, "trace-last") ||
+            cli_given(args, "trace-only") || cli_given(args, "trace-start") ||
+            cli_given(args, "trace-stop")) {
             (void)cli_bad(args, "the --trace-... options need --trace FILE");
             return false;
         }

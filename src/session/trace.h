@@ -21,6 +21,7 @@ struct session_trace {
     session_packed *packed;     /* NULL: plain text */
     facet_tracer *tracer;       /* from the first step that counts */
     struct facet_trace_options options;
+    struct facet_trace_filter only;
     /* Listens all the time, trace or not; may be NULL. Set after session_trace_open. */
     const struct facet_observer *beside;
     struct facet_tee both;
@@ -34,6 +35,11 @@ struct session_trace {
     {"trace-pc", 0, "A..B", "only instructions from address or symbol A up to B"},                 \
     {"trace-insn", 0, "PATTERN", "only mnemonics that match, such as 'fadd.*' or 'xmem.*'"},       \
     {"trace-core", 0, "N", "only steps of one hart, core or lane"},                                 \
+    {"trace-only", 0, "CONDITIONS",                                                                 \
+     "only steps such as 'class=load|store,sym=main,addr=A..B,pc=A..B,core=N,trap'"},               \
+    {"trace-start", 0, "PLACE[,N]", "begin with the first (N-th) step at an address or symbol"},   \
+    {"trace-stop", 0, "PLACE[,N]", "end with the first (N-th) step there"},                        \
+    {"trace-last", 0, "N", "write only the last N steps, when the run is over"},                   \
     {"trace-from", 0, "N", "begin with step N (the first is 0)"},                                  \
     {"trace-count", 0, "N", "stop writing after N lines"}
 #define SESSION_TRACE_OPTIONS SESSION_TRACE_OPTIONS_OF("jsonl|perfetto|vcd|konata",                        \
