@@ -151,12 +151,13 @@ static bool read_only(const struct reader *r, const struct cli_args *args, const
     if (!good) {
         (void)cli_bad(
             args,
-            "--trace-only %s: '%s': expected conditions pc=A..B, sym=NAME, addr=A..B, "
+            "--trace-only %.80s: '%.80s': expected conditions pc=A..B, sym=NAME, addr=A..B, "
             "core=N, class=load|store|branch|csr|float|vector|unit or an extension, trap; "
-            "joined by commas, at most %d of a kind",
+            "joined by commas, at most %d of a kind and %d bytes",
             all,
             bad,
-            (int)FACET_TRACE_CONDITIONS);
+            (int)FACET_TRACE_CONDITIONS,
+            (int)MOST_TEXT - 1);
     }
     return good;
 }
@@ -187,11 +188,12 @@ static bool read_trigger(const struct cli_args *args,
         good = good && session_find_address(program, text, &trigger->pc);
     }
     if (!good) {
-        (void)cli_bad(args,
-                      "--%s %s: expected PLACE or PLACE,N: an address or a symbol of the program, "
-                      "and a number from 1",
-                      option,
-                      all);
+        (void)cli_bad(
+            args,
+            "--%s %.80s: expected PLACE or PLACE,N: an address or a symbol of the program, "
+            "and a number from 1",
+            option,
+            all);
     }
     return good;
 }

@@ -841,6 +841,76 @@ def formats_for_viewers_tell_what_the_lines_tell():
 
 
 @case()
+def trace_conditions_triggers_and_the_last_steps_keep_what_they_say():
+    lines = traced()[1][1:]
+    every = [json.loads(line) for line in lines]
+    number = lambda text: int(text, 16)
+
+    def those(condition):
+        return [line for line, step in zip(lines, every) if condition(step)]
+
+    def accesses(step):
+        return [(number(c.get("load") or c["store"]), c["size"]) for c in step["changes"] if "load" in c or "store" in c]
+
+    def branches(step):
+        length = len(step.get("word", "0x")) // 2 - 1
+        target = re.search(r"\. [+-] \d+$", step.get("insn", "")) is not None
+        return target or ("trap" not in step and number(step["next"]) != number(step["pc"]) + length)
+
+    conditions = {
+        "class=load": lambda s: any("load" in c for c in s["changes"]),
+        "class=store": lambda s: any("store" in c for c in s["changes"]),
+        "class=unit": lambda s: any("unit" in c for c in s["changes"]),
+        "class=branch": branches,
+        "class=csr": lambda s: s.get("insn", "").startswith("csrr"),
+        "class=zicsr": lambda s: s.get("insn", "").startswith("csrr"),
+        "trap": lambda s: "trap" in s,
+        "core=0": lambda s: s["core"] == 0,
+        "core=1|2": lambda s: s["core"] in (1, 2),
+    }
+    pcs = sorted({number(s["pc"]) for s in every})
+    low, high = pcs[len(pcs) // 4], pcs[len(pcs) // 2]
+    conditions[f"pc={low:#x}..{high:#x}"] = lambda s: low <= number(s["pc"]) <= high
+    touched = [a for s in every for a in accesses(s)]
+    byte = touched[0][0] + touched[0][1] - 1
+    conditions[f"addr={byte:#x}"] = lambda s: any(at <= byte < at + size for at, size in accesses(s))
+    for text, condition in conditions.items():
+        check_eq(traced("--trace-only", text)[1][1:], those(condition), text)
+    check(those(conditions["class=load"]) and those(conditions["class=branch"]) and those(conditions["trap"]), "the program does all of it")
+    check_eq(
+        traced("--trace-only", f"class=load|store,pc={low:#x}..{high:#x}")[1][1:],
+        those(lambda s: accesses(s) and low <= number(s["pc"]) <= high),
+        "two kinds of conditions",
+    )
+    check_eq(traced("--trace-last", "5")[1][1:], lines[-5:], "the last five")
+    check_eq(traced("--trace-last", "100000")[1][1:], lines, "more than there are")
+    check_eq(traced("--trace-last", "2", "--trace-only", "trap")[1][1:], those(conditions["trap"])[-2:], "the last traps")
+    repeated = [s["pc"] for s in every]
+    place = next(pc for pc in repeated if repeated.count(pc) > 1)
+    hits = [i for i, pc in enumerate(repeated) if pc == place]
+    check_eq(traced("--trace-start", place)[1][1:], lines[hits[0]:], "from a place on")
+    check_eq(traced("--trace-start", f"{place},2")[1][1:], lines[hits[1]:], "from its second step on")
+    check_eq(traced("--trace-stop", f"{place},2")[1][1:], lines[:hits[1] + 1], "up to its second step")
+    check_eq(traced("--trace-start", place, "--trace-stop", place)[1][1:], [lines[hits[0]]], "one step")
+
+
+@case()
+def words_that_are_no_conditions_are_refused():
+    elf = assemble("conditions", "_start: j .\n")
+    for option, text in (
+        ("--trace-only", ""), ("--trace-only", "pc"), ("--trace-only", "pc="), ("--trace-only", "pc=2..1"),
+        ("--trace-only", "class=loads"), ("--trace-only", "sym=nobody"), ("--trace-only", "core=x"),
+        ("--trace-only", "word=1"), ("--trace-only", "core=" + "|".join("0" * 17)), ("--trace-only", "trap," * 999),
+        ("--trace-start", "nobody"), ("--trace-start", "_start,0"), ("--trace-stop", "_start,"), ("--trace-last", "0"),
+    ):
+        result = facet("run", elf, "--trace", "-", option, text)
+        check_eq(result.returncode, 2, f"{option} {text[:40]}")
+        check("expected" in result.stderr, f"{option} {text[:40]}: {result.stderr}")
+    result = facet("run", elf, "--trace-last", "3")
+    check_eq(result.returncode, 2, "--trace-last without --trace")
+
+
+@case()
 def trace_filters_keep_what_they_say():
     lines = traced()[1][1:]
     every = [json.loads(line) for line in lines]
