@@ -5,15 +5,7 @@
 
 void facet_counts_free(struct facet_counts *counts)
 {
-    for (size_t i = 0; i < counts->named.count; i++) {
-        const struct facet_counts_named *named = facet_counts_named(counts, i);
-
-        free(named->section);
-        free(named->row);
-        free(named->name);
-    }
     free(counts->rows.items);
-    free(counts->named.items);
     free(counts->table);
     *counts = (struct facet_counts){.table = NULL};
 }
@@ -81,34 +73,4 @@ void facet_counts_insn(
     }
     *row = (struct facet_counts_row){.pc = pc, .retired = times, .core = core, .word = word};
     *place = (uint32_t)counts->rows.count;
-}
-
-void facet_counts_name(struct facet_counts *counts,
-                       const char *section,
-                       const char *row,
-                       const char *name,
-                       uint64_t more)
-{
-    struct facet_counts_named *named = counts->named.items;
-
-    for (size_t i = counts->named.count; i-- > 0;) { /* the last ones are asked for most */
-        if (strcmp(named[i].name, name) == 0 && strcmp(named[i].row, row) == 0 &&
-            strcmp(named[i].section, section) == 0) {
-            named[i].value += more;
-            return;
-        }
-    }
-    named = facet_array_add(&counts->named, 1, sizeof *named);
-    if (named == NULL) {
-        counts->no_memory = true;
-        return;
-    }
-    *named = (struct facet_counts_named){strdup(section), strdup(row), strdup(name), more};
-    if (named->section == NULL || named->row == NULL || named->name == NULL) {
-        free(named->section);
-        free(named->row);
-        free(named->name);
-        counts->named.count--;
-        counts->no_memory = true;
-    }
 }

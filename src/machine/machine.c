@@ -2,6 +2,7 @@
  */
 #include "base/error.h"
 #include "base/sized.h"
+#include "machine/counts.h"
 #include "machine/internal.h"
 
 #include <inttypes.h>
@@ -611,4 +612,13 @@ size_t facet_machine_disassemble(const facet_machine *machine,
         *length = bytes;
     }
     return needed;
+}
+
+enum facet_status
+facet_machine_count(facet_machine *machine, struct facet_counts *counts, struct facet_error *err)
+{
+    return machine->ops->count != NULL
+               ? machine->ops->count(machine->self, counts, err)
+               : facet_fail(
+                     err, FACET_ERR_USAGE, 0, "machine %s has no profile", machine->ops->name);
 }

@@ -26,6 +26,8 @@
 #include <facet/observer.h>
 #include <stdatomic.h>
 
+struct facet_counts; /* machine/counts.h */
+
 struct facet_port {
     const struct facet_observer *observer; /* NULL: none */
     bool stop;                             /* return from run() after this step */
@@ -92,6 +94,8 @@ struct facet_machine_ops {
     bool (*work)(const void *self, uint32_t n, struct facet_work *work);
     /* Optional. As facet_machine_left. */
     enum facet_left (*left)(const void *self);
+    /* Optional. As facet_machine_count. */
+    enum facet_status (*count)(void *self, struct facet_counts *counts, struct facet_error *err);
 };
 
 static inline struct facet_value facet_value64(uint64_t lo)

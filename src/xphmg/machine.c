@@ -18,6 +18,9 @@ static void xphmg_destroy(void *self)
 {
     struct facet_xphmg *m = self;
 
+    if (m->cache != NULL) {
+        (void)facet_block_cache_count(m->cache, m->harts, m->hart_count, NULL, NULL);
+    }
     facet_block_cache_destroy(m->cache);
     facet_pool_destroy(m->pool);
     facet_xphmg_rt_kept_destroy(m->rt_kept);
@@ -415,6 +418,20 @@ static enum facet_left xphmg_left(const void *self)
     return m->htif.writing ? FACET_LEFT_OUTPUT : FACET_LEFT_NOTHING;
 }
 
+static enum facet_status
+xphmg_count(void *self, struct facet_counts *counts, struct facet_error *err)
+{
+    struct facet_xphmg *m = self;
+    const enum facet_status status =
+        m->cache != NULL ? facet_block_cache_count(m->cache, m->harts, m->hart_count, counts, err)
+                         : FACET_OK;
+
+    for (uint32_t i = 0; i < m->hart_count; i++) {
+        m->harts[i].counts = status == FACET_OK ? counts : NULL;
+    }
+    return status;
+}
+
 const struct facet_machine_ops facet_xphmg_ops = {
     .name = "xphmg",
     .checks_breakpoints = true,
@@ -437,6 +454,7 @@ const struct facet_machine_ops facet_xphmg_ops = {
     .disassemble = xphmg_disassemble,
     .work = xphmg_work,
     .left = xphmg_left,
+    .count = xphmg_count,
 };
 
 /* ---- facet/xphmg.h ----------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 /* See block.h: the cache of blocks. block_impl.h defines a block. */
+#include "machine/counts.h"
 #include "xphmg/hart/block_impl.h"
 
 #include <stdlib.h>
@@ -49,14 +50,52 @@ void facet_block_cache_destroy(facet_block_cache *cache)
         free(cache->sites);
         free(cache->insns);
         free(cache->marked);
+        free(cache->words);
         facet_code_memory_destroy(cache->host);
         facet_code_memory_destroy(cache->bridge);
         free(cache);
     }
 }
 
+/* What a hart has tallied, to the counts. */
+static void drain(facet_block_cache *cache, struct facet_hart *h)
+{
+    uint64_t times = 0;
+
+    for (size_t i = 0; i < cache->used; i++) {
+        const struct facet_block_tally *tally = &h->tally[i];
+        const struct site *site = &cache->sites[i];
+        const struct {
+            uint64_t times;
+            unsigned done;
+        } ways[] = {{tally->out, cache->ops[i].done},
+                    {tally->before, site->index},
+                    {tally->middle, site->second}};
+
+        for (size_t way = 0; way < sizeof ways / sizeof ways[0]; way++) {
+            if (ways[way].times != 0 && ways[way].done != 0) {
+                cache->words[site->words + ways[way].done - 1].upto += ways[way].times;
+            }
+        }
+    }
+    memset(h->tally, 0, cache->used * sizeof *h->tally);
+    for (size_t i = cache->words_used; i-- > 0;) {
+        struct word *word = &cache->words[i];
+
+        times = (word->last ? 0 : times) + word->upto;
+        word->upto = 0;
+        if (times != 0) {
+            facet_counts_insn(cache->counts, (uint32_t)h->hartid, word->pc, word->word, times);
+        }
+    }
+}
+
 void facet_block_cache_flush(facet_block_cache *cache)
 {
+    for (uint32_t i = 0; cache->counts != NULL && i < cache->hart_count; i++) {
+        drain(cache, &cache->harts[i]);
+    }
+    cache->words_used = 0;
     for (size_t i = 0; i < cache->taken_count; i++) {
         cache->table[cache->taken[i]] = no_block;
     }
@@ -69,6 +108,41 @@ void facet_block_cache_flush(facet_block_cache *cache)
     if (cache->host != NULL) {
         facet_code_memory_clear(cache->host);
     }
+}
+
+enum facet_status facet_block_cache_count(facet_block_cache *cache,
+                                          struct facet_hart *harts,
+                                          uint32_t hart_count,
+                                          struct facet_counts *counts,
+                                          struct facet_error *err)
+{
+    bool good = true;
+
+    facet_block_cache_flush(cache); /* its blocks count, or not, from the beginning */
+    cache->counts = NULL;
+    for (uint32_t i = 0; i < cache->hart_count; i++) {
+        free(cache->harts[i].tally);
+        cache->harts[i].tally = NULL;
+    }
+    free(cache->words);
+    cache->words = NULL;
+    cache->hart_count = 0;
+    if (counts == NULL) {
+        return FACET_OK;
+    }
+    cache->harts = harts;
+    cache->hart_count = hart_count;
+    cache->words = malloc(ARENA_WORDS * sizeof *cache->words);
+    for (uint32_t i = 0; i < hart_count; i++) {
+        harts[i].tally = calloc(ARENA_OPS, sizeof *harts[i].tally);
+        good = good && harts[i].tally != NULL;
+    }
+    if (!good || cache->words == NULL) {
+        (void)facet_block_cache_count(cache, harts, hart_count, NULL, NULL);
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the counts of the blocks");
+    }
+    cache->counts = counts;
+    return FACET_OK;
 }
 
 static void drop_host_code(facet_block_cache *cache)
@@ -111,7 +185,12 @@ struct op *facet_block_heat(facet_block_cache *cache, const struct facet_hart *h
     struct op ops[BLOCK_OPS];
     struct site sites[BLOCK_OPS];
     struct trace t = {
-        .ops = ops, .sites = sites, .start = cache->sites[first - cache->ops].start, .apart = true};
+        .ops = ops,
+        .sites = sites,
+        .start = cache->sites[first - cache->ops].start,
+        .words = cache->sites[first - cache->ops].words,
+        .apart = true,
+    };
     const bool room = facet_block_fits(cache) && facet_code_memory_room(cache->host) >= HOST_PIECE;
     uint8_t *at = room ? facet_code_memory_open(cache->host, HOST_PIECE) : NULL;
     size_t size;

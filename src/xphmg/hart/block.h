@@ -26,6 +26,15 @@ void facet_block_cache_watch(facet_block_cache *cache, unsigned slot, uint64_t a
  * A new cache has none. Results are the same. */
 void facet_block_cache_host_code(facet_block_cache *cache, unsigned heat);
 
+/* Counts every instruction that these harts retire in blocks, for a profile; NULL: no longer. What
+ * was counted is in `counts` when the cache is flushed, and complete when counting ends. */
+struct facet_counts;
+enum facet_status facet_block_cache_count(facet_block_cache *cache,
+                                          struct facet_hart *harts,
+                                          uint32_t hart_count,
+                                          struct facet_counts *counts,
+                                          struct facet_error *err);
+
 enum facet_block_stop {
     FACET_BLOCK_BUDGET, /* `budget` instructions have retired */
     FACET_BLOCK_STEP,   /* the instruction at pc is for facet_hart_step */

@@ -177,6 +177,19 @@ static void load_address(struct emitter *e, unsigned reg, const void *address)
     facet_x86_constant(&e->x, reg, (uint64_t)(uintptr_t)address);
 }
 
+/* For the profile: the block is left at the operation of the arena. Uses RCX. */
+static void emit_tally(struct emitter *e, const struct op *own, size_t way)
+{
+    const size_t at = (size_t)(own - e->cache->ops) * sizeof(struct facet_block_tally) + way;
+
+    if (e->cache->counts != NULL) {
+        facet_x86_load(&e->x, FACET_RCX, IN_HART(tally));
+        facet_x86_op(&e->x, 8, 0xFF, 0, facet_x86_at(FACET_RCX, (int32_t)at)); /* inc */
+    }
+}
+
+#define TALLY(own, way) emit_tally(e, own, offsetof(struct facet_block_tally, way))
+
 /* The host code of the block that the link leads to, or NULL when there is none yet. */
 static const uint8_t *linked_code(const struct emitter *e, const struct op *link)
 {
@@ -195,6 +208,7 @@ static void leave_by_link(struct emitter *e, unsigned op)
 
     load_address(e, FACET_RDI, &own->link);
     facet_x86_load(&e->x, FACET_RDI, facet_x86_at(FACET_RDI, 0));
+    TALLY(own, out);
     count_instructions(e, e->t->ops[op].done);
     e->to_tight[e->tight_count++] = facet_x86_jump_if(&e->x, FACET_IF_NEGATIVE);
     if (code != NULL) {
@@ -212,6 +226,7 @@ static void leave_indirect(struct emitter *e, unsigned op)
     const int32_t table = (int32_t)offsetof(struct facet_block_cache, table);
 
     _Static_assert(sizeof(struct entry) == 16, "eight bytes for each even address");
+    TALLY(e->own[op], out);
     count_instructions(e, e->t->ops[op].done);
     e->to_find[e->find_count++] = facet_x86_jump_if(&e->x, FACET_IF_NEGATIVE);
     facet_x86_op(&e->x, 4, 0x8B, FACET_RCX, facet_x86_in(FACET_RAX));
@@ -227,7 +242,13 @@ static void leave_indirect(struct emitter *e, unsigned op)
 static void leave_before(struct emitter *e, unsigned op)
 {
     const struct site *site = &e->t->sites[op];
+    const struct op *own = e->own[op];
 
+    if (e->cache->sites[own - e->cache->ops].index == site->index) {
+        TALLY(own, before);
+    } else {
+        TALLY(own, middle);
+    }
     facet_x86_constant(&e->x, FACET_RAX, site->pc);
     if (site->index != 0) {
         count_instructions(e, site->index);
@@ -367,6 +388,7 @@ static void emit_tails(struct emitter *e)
 static void emit_loop(struct emitter *e, unsigned i)
 {
     load_those(e, e->housed);
+    TALLY(e->own[i], out);
     count_instructions(e, e->t->ops[i].done);
     facet_x86_land(&e->x, facet_x86_jump_if(&e->x, FACET_IF_NOT_NEGATIVE), e->top);
     store_all(e, e->dirty);

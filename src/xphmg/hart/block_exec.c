@@ -47,12 +47,21 @@ void facet_block_leave(struct facet_hart *h, uint64_t pc, int64_t left, enum fac
     h->blocks->why = why;
 }
 
+/* For the profile: the block is left at this operation. */
+#define TALLY(way)                                                                                 \
+    do {                                                                                           \
+        if (RARE(h->tally != NULL)) {                                                              \
+            h->tally[o - h->blocks->ops].way++;                                                    \
+        }                                                                                          \
+    } while (0)
+
 /* In front of the operation. */
 COLD OPERATION(leave_1)
 {
     const struct site *site = site_of(h, o);
 
     (void)acc, (void)bytes, (void)span;
+    TALLY(before);
     facet_block_leave(h, site->pc, left - site->index, FACET_BLOCK_STEP);
 }
 
@@ -62,6 +71,7 @@ COLD OPERATION(leave_2)
     const struct site *site = site_of(h, o);
 
     (void)acc, (void)bytes, (void)span;
+    TALLY(middle);
     facet_block_leave(h, site->second_pc, left - site->second, FACET_BLOCK_STEP);
 }
 
@@ -96,6 +106,7 @@ COLD void facet_block_find_next(FACET_BLOCK_PARAMETERS)
 #define TAKE()                                                                                     \
     do {                                                                                           \
         left -= o->done;                                                                           \
+        TALLY(out);                                                                                \
         o = o->link;                                                                               \
         if (RARE(left < 0)) {                                                                      \
             GO(facet_block_tight);                                                                 \
@@ -364,6 +375,7 @@ OPERATION(run_LI_LONG)
         const uint64_t pc = (target);                                                              \
         const struct entry *entry = facet_block_entry(h->blocks, pc);                              \
         left -= o->done;                                                                           \
+        TALLY(out);                                                                                \
         if (RARE(left < 0 || entry->pc != pc)) {                                                   \
             h->pc = pc;                                                                            \
             GO(facet_block_find_next);                                                             \
@@ -433,16 +445,19 @@ static __attribute__((noinline)) bool perform(struct op *o, struct facet_hart *h
     cache->trap = facet_hart_perform(h, o->insn);
     if (RARE(cache->trap.taken)) {
         facet_hart_trap(h, cache->trap.cause, cache->trap.tval);
+        TALLY(before);
         facet_block_leave(h, h->pc, left, FACET_BLOCK_TRAP);
         return false;
     }
     if (RARE(h->outside || h->code_written || (h->port != NULL && facet_port_asked(h->port)))) {
+        TALLY(out);
         facet_block_leave(h, h->next_pc, left - 1, FACET_BLOCK_LOOK);
         return false;
     }
     /* The lane loop is step.c's. */
     if ((h->units.rsv.svstate & FACET_SVSTATE_EN) != 0 &&
         (o->b2 == 0 || h->next_pc != site->next_pc)) {
+        TALLY(out);
         facet_block_leave(h, h->next_pc, left - 1, FACET_BLOCK_STEP);
         return false;
     }

@@ -35,6 +35,7 @@ enum {
     TABLE_BITS = 14,               /* direct-mapped pc -> block */
     ARENA_OPS = 1 << 18,           /* when full, everything is dropped and decoding starts again */
     ARENA_INSNS = 1 << 14,         /* the same for instructions of the units */
+    ARENA_WORDS = 1 << 18,         /* the same for instructions that are counted */
     DEAD = 32,                     /* x[32] takes results for x0 */
     /* Instructions between two returns to facet_block_run. Compilers turn calls in tail position
      * into jumps, but for builds without optimisation or with sanitizers; there this many frames
@@ -132,6 +133,24 @@ struct site {
     /* Of the first operation: the block's pc, which may lie before its own, and instructions. */
     uint8_t count;
     uint64_t start;
+    uint32_t words; /* while instructions are counted: the first of the block's in cache->words */
+};
+
+/* How often a block was left at an operation. Whatever way it is run and left, the instructions
+ * from its first to some other have retired then: so many times counts them all, and nothing has to
+ * be counted where nothing leaves. */
+struct facet_block_tally {
+    uint64_t out;    /* after `done` instructions */
+    uint64_t before; /* in front of the operation, */
+    uint64_t middle; /* of the second half of a pair */
+};
+
+/* An instruction of a block, for the profile: the bytes may be others by then. */
+struct word {
+    uint64_t pc;
+    uint64_t upto; /* while summing: times that the block was left right after it */
+    uint32_t word;
+    bool last; /* of its block */
 };
 
 struct entry {
@@ -158,8 +177,13 @@ struct facet_block_cache {
     int64_t counted; /* `left` up to which h->retired counts */
     int64_t left;    /* when the operations returned: as above, and why */
     enum facet_block_stop why;
-    struct facet_trap trap;    /* FACET_BLOCK_TRAP */
-    unsigned heat;             /* times that a block is entered before it becomes host code */
+    struct facet_trap trap;      /* FACET_BLOCK_TRAP */
+    unsigned heat;               /* times that a block is entered before it becomes host code */
+    struct facet_counts *counts; /* of the profile; NULL: none */
+    struct facet_hart *harts;    /* those that count */
+    uint32_t hart_count;
+    struct word *words; /* ARENA_WORDS of the blocks */
+    size_t words_used;
     facet_code_memory *host;   /* of the blocks; NULL: no host code */
     facet_code_memory *bridge; /* of the way from C into it */
     /* Keeps what C expects to find in registers after a call, and calls `code`. */
@@ -186,6 +210,8 @@ struct trace {
     unsigned acc;        /* register that the accumulator mirrors, 0 for none */
     uint64_t returns[8]; /* where the calls that the trace followed come back to */
     unsigned depth;
+    uint32_t words; /* as in a site */
+    bool keeps;     /* its instructions there */
 };
 
 enum { MARKED_MAX = 1 << 16, MARKED_SAFE = MARKED_MAX - 2 * BLOCK_MAX };
@@ -199,7 +225,7 @@ static inline struct entry *facet_block_entry(facet_block_cache *cache, uint64_t
 static inline bool facet_block_fits(const facet_block_cache *cache)
 {
     return cache->used + BLOCK_OPS <= ARENA_OPS && cache->insns_used + BLOCK_MAX <= ARENA_INSNS &&
-           cache->marked_count <= MARKED_SAFE;
+           cache->words_used + BLOCK_MAX <= ARENA_WORDS && cache->marked_count <= MARKED_SAFE;
 }
 
 /* The first operation of the block at pc, made if need be; everything else may be dropped then. */

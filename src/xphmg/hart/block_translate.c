@@ -139,7 +139,8 @@ static struct op *add(struct trace *t, unsigned kind, unsigned plain)
                                    .next_pc = t->next_pc,
                                    .index = (uint8_t)t->index,
                                    .second = (uint8_t)next,
-                                   .next = (uint8_t)next};
+                                   .next = (uint8_t)next,
+                                   .words = t->words};
     t->n++;
     return op;
 }
@@ -547,6 +548,9 @@ void facet_block_decode(facet_block_cache *cache, const struct facet_hart *h, st
             break;
         }
         t->next_pc = t->pc + in.length;
+        if (t->keeps) {
+            cache->words[t->words + t->index] = (struct word){.pc = t->pc, .word = in.word};
+        }
         open = take(t, cache, &in);
         if (open && t->pc == t->start) { /* a loop: host code keeps its registers */
             break;
@@ -574,11 +578,20 @@ struct op *facet_block_translate(facet_block_cache *cache, const struct facet_ha
     struct op *first = cache->ops + cache->used;
     const unsigned counts = cache->host != NULL;
     struct trace t = {
-        .ops = first + counts, .sites = cache->sites + cache->used + counts, .start = pc};
+        .ops = first + counts,
+        .sites = cache->sites + cache->used + counts,
+        .start = pc,
+        .words = (uint32_t)cache->words_used,
+        .keeps = cache->counts != NULL,
+    };
     struct entry *entry = facet_block_entry(cache, pc);
 
     facet_block_decode(cache, h, &t);
     finish(&t);
+    if (t.keeps && t.index > 0) {
+        cache->words_used += t.index;
+        cache->words[cache->words_used - 1].last = true;
+    }
     if (counts) {
         add_heat(cache, first, t.sites - 1);
     }

@@ -174,6 +174,8 @@ struct facet_hart {
     bool code_written;
     bool outside;                       /* an access left RAM, or stored to a watched line of it */
     struct facet_block_cache *blocks;   /* the cache that runs the hart, while it does */
+    struct facet_counts *counts;        /* of a profile; NULL: nothing is counted */
+    struct facet_block_tally *tally;    /* what blocks count for it: block_impl.h */
     unsigned raised;                    /* flags of one operation in the making, there too */
     struct facet_port *port;            /* who listens; NULL for a hart outside a machine */
     const uint16_t *csr_index;          /* CSR number -> table index; NULL when port is NULL */

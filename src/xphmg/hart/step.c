@@ -1,6 +1,7 @@
 /* One instruction at a time: the plain executor. Every architectural write passes the doors of
  * hart.h, so traces, lockstep and debuggers see it. The RSV lane loop and the vendor units hang off
  * facet_hart_execute. */
+#include "machine/counts.h"
 #include "xphmg/hart/alu.h"
 #include "xphmg/hart/hart.h"
 #include "xphmg/hart/memory.h"
@@ -653,6 +654,9 @@ struct facet_trap facet_hart_step(struct facet_hart *h)
     }
     if (facet_hart_listens(h)) {
         facet_port_retire(h->port, (uint32_t)h->hartid, h->pc, h->next_pc, in.word, in.length);
+    }
+    if (h->counts != NULL) {
+        facet_counts_insn(h->counts, (uint32_t)h->hartid, h->pc, in.word, 1);
     }
     h->pc = h->next_pc;
     h->retired++;

@@ -32,6 +32,8 @@ void facet_hart_reset(struct facet_hart *h, uint64_t pc)
     fresh.memo = h->memo;
     fresh.mtx_results = h->mtx_results;
     fresh.code_lines = h->code_lines;
+    fresh.counts = h->counts;
+    fresh.tally = h->tally;
     fresh.code_written = true;
     if (fresh.units.config->hart.machine_only) {
         fresh.mstatus = FACET_PUT(0, MSTATUS_MPP, FACET_PRIV_M);

@@ -6,6 +6,7 @@
 #include "harness.h"
 
 #include "assembler/assemble.h"
+#include "machine/counts.h"
 #include "object/object.h"
 #include "xphmg/hart/block.h"
 #include "xphmg/hart/hart.h"
@@ -20,6 +21,7 @@ struct bench {
     facet_mem *mem;
     struct facet_hart hart;
     facet_block_cache *cache;
+    uint64_t *seen; /* how often the instruction at each half word retired; NULL: not asked */
 };
 
 /* Blocks stay blocks, or become host code when they are entered this often. */
@@ -497,7 +499,12 @@ static bool same(const struct bench *plain, const struct bench *fast)
 static void run_plain(struct bench *b, uint64_t retired)
 {
     while (b->hart.retired < retired) {
+        const uint64_t pc = b->hart.pc, before = b->hart.retired;
+
         (void)facet_hart_step(&b->hart);
+        if (b->seen != NULL && b->hart.retired != before) {
+            b->seen[(pc - b->hart.ram.base) / 2]++;
+        }
     }
 }
 
@@ -523,10 +530,46 @@ static void program_make(struct text *text, struct start *s, uint64_t base, bool
     start_make(s);
 }
 
-/* Long runs in pieces of random length. */
+/* What blocks count for a profile is what the plain executor was seen to retire. */
+static void counts_begin(struct bench *plain, struct bench *fast, struct facet_counts *counts)
+{
+    struct facet_error err = {0};
+
+    plain->seen = calloc(RAM_BYTES / 2, sizeof *plain->seen);
+    CHECK_EQ(facet_block_cache_count(fast->cache, &fast->hart, 1, counts, &err), FACET_OK);
+    fast->hart.counts = counts;
+}
+
+static bool counts_end(struct bench *plain, struct bench *fast, struct facet_counts *counts)
+{
+    bool equal = true;
+
+    (void)facet_block_cache_count(fast->cache, &fast->hart, 1, NULL, NULL);
+    fast->hart.counts = NULL;
+    CHECK(!counts->no_memory);
+    for (size_t i = 0; i < counts->rows.count; i++) {
+        const struct facet_counts_row *row = facet_counts_row(counts, i);
+
+        plain->seen[(row->pc - plain->hart.ram.base) / 2] -= row->retired;
+    }
+    for (size_t i = 0; i < RAM_BYTES / 2; i++) {
+        equal = CHECK_MSG(plain->seen[i] == 0,
+                          "half word %zu: %" PRId64 " counts missing",
+                          i,
+                          (int64_t)plain->seen[i]) &&
+                equal;
+    }
+    facet_counts_free(counts);
+    free(plain->seen);
+    plain->seen = NULL;
+    return equal;
+}
+
+/* Long runs in pieces of random length; every other one is counted. */
 static void compare_pieces(uint64_t base, bool rewrites, unsigned programs, unsigned heat)
 {
     struct text *text = malloc(sizeof *text);
+    struct facet_counts counts = {.table = NULL};
     struct bench plain, fast;
     struct start s;
 
@@ -539,6 +582,9 @@ static void compare_pieces(uint64_t base, bool rewrites, unsigned programs, unsi
         }
         start_apply(&s, &plain);
         start_apply(&s, &fast);
+        if (n % 2 == 0) {
+            counts_begin(&plain, &fast, &counts);
+        }
         for (uint64_t at = 0; at < 1500 && !harness_failed();) {
             at += 1 + below(below(2) ? 20 : 300);
             run_plain(&plain, at);
@@ -546,6 +592,9 @@ static void compare_pieces(uint64_t base, bool rewrites, unsigned programs, unsi
             if (!same(&plain, &fast)) {
                 printf("program %u:\n%s\n", n, text->bytes);
             }
+        }
+        if (n % 2 == 0 && !counts_end(&plain, &fast, &counts)) {
+            printf("program %u:\n%s\n", n, text->bytes);
         }
         free(s.code);
     }
