@@ -7,6 +7,7 @@
 #include "session/guest_files.h"
 #include "session/lint.h"
 #include "session/picture.h"
+#include "session/profile.h"
 #include "session/run_output.h"
 #include "session/state_dump.h"
 #include "session/steps.h"
@@ -46,6 +47,7 @@ struct session {
     struct session_trace trace;
     struct session_lint lint;
     struct session_cover cover;
+    struct session_profile profile;
     struct session_run_outputs outputs;
     struct session_explain why;
     bool input_ended;
@@ -491,6 +493,22 @@ static bool start(struct session *s)
     return true;
 }
 
+/* What is written only when everything is known, whatever ended the run; false after a complaint.
+ */
+static bool write_outputs(struct session *s)
+{
+    if (!session_cover_finish(&s->cover) ||
+        !session_profile_finish(&s->profile, FACET_ISA_XPHMG, &s->why.symbols)) {
+        return false;
+    }
+    return session_run_outputs_write(
+        &s->outputs,
+        s->args,
+        s->machine,
+        (const struct facet_file_part *[]){session_cover_part(&s->cover),
+                                           session_profile_part(&s->profile)});
+}
+
 static int run_session(struct session *s)
 {
     bool good;
@@ -499,6 +517,7 @@ static int run_session(struct session *s)
     cli_stop_begin(&s->watch, s->machine, s->max_seconds);
     good = run_program(s);
     cli_stop_end(&s->watch);
+    session_profile_stop(&s->profile);
     (void)fflush(stdout);
     good = good && !ferror(stdout) && !cli_spoiled();
     if (!session_trace_close(&s->trace, s->args, good) || !good) {
@@ -512,9 +531,7 @@ static int run_session(struct session *s)
         !session_picture_write(s->args, s->machine, cli_value(s->args, "framebuffer"))) {
         code = CLI_BAD;
     }
-    if (!session_cover_finish(&s->cover) ||
-        !session_run_outputs_write(
-            &s->outputs, s->args, s->machine, session_cover_part(&s->cover))) {
+    if (!write_outputs(s)) {
         code = CLI_BAD;
     }
     return code != CLI_OK ? code : exit_code(s);
@@ -552,6 +569,7 @@ static int run_run(const struct cli_args *args)
         !session_run_outputs_plan(&s.outputs, args, s.program, s.machine) ||
         !session_lint_start(&s.lint, args, s.machine) ||
         !session_cover_start(&s.cover, args, s.machine, FACET_ISA_XPHMG) ||
+        !session_profile_start(&s.profile, args, s.machine) ||
         !session_explain_start(&s.why,
                                args,
                                s.machine,
@@ -566,6 +584,7 @@ static int run_run(const struct cli_args *args)
         code = run_session(&s);
     }
     session_explain_free(&s.why);
+    session_profile_free(&s.profile);
     session_cover_free(&s.cover);
     session_lint_free(&s.lint);
     facet_object_free(s.program);
@@ -598,6 +617,7 @@ static const struct cli_option run_options[] = {
     SESSION_XPHMG_OPTIONS,
     SESSION_LINT_OPTIONS,
     SESSION_COVER_OPTION,
+    SESSION_PROFILE_OPTION,
     SESSION_TRACE_OPTIONS_OF(
         "jsonl|spike|spike-traps|perfetto|vcd|konata",
         "JSON lines (default), Spike's commit log, alone or with traps, a timeline, "
@@ -640,6 +660,9 @@ const struct cli_command cli_cmd_run = {
         "of a job before XFENCE.WAIT; docs/lint.md and --lint-rules have the rules.\n\n"
         "--cover counts what the program reached of the contract; facet cover report compares that "
         "with the tables (docs/cover.md).\n\n"
+        "--profile-out counts how often every instruction retires, exactly and at nearly the full "
+        "speed; "
+        "facet profile show has the views (docs/profile.md).\n\n"
         "--resume continues from a file of `facet snapshot` instead of a program; places are "
         "then addresses only.\n\n"
         "With --json standard output holds one object with the reason, and what the program "

@@ -2,6 +2,7 @@
 #include "session/cover.h"
 
 #include "command/output.h"
+#include "session/run_output.h"
 
 #include "json/json.h"
 
@@ -16,25 +17,12 @@ bool session_cover_start(struct session_cover *cover,
                          facet_machine *machine,
                          enum facet_isa isa)
 {
-    static const char *const others[][2] = {{"resume", "the snapshot"}, {"trace", "the trace"}};
-    bool good = true;
-
     *cover =
         (struct session_cover){.args = args, .path = cli_value(args, "cover"), .machine = machine};
     if (cover->path == NULL) {
         return true;
     }
-    if (cli_is_stream(cover->path)) {
-        (void)cli_bad(args, "--cover needs a file; expected a name, not '-'");
-        return false;
-    }
-    for (size_t i = 0; good && i < sizeof others / sizeof others[0]; i++) {
-        good = !cli_would_replace(args, cover->path, cli_value(args, others[i][0]), others[i][1]);
-    }
-    if (good && args->positional_count > 0) {
-        good = !cli_would_replace(args, cover->path, args->positional[0], "the program");
-    }
-    if (!good || !cli_can_write(args, cover->path)) {
+    if (!session_run_report_check(args, "cover")) {
         return false;
     }
     cover->collector = cover_collector_create(machine, isa);

@@ -30,7 +30,30 @@ bool session_run_paths_differ(const struct cli_args *args)
            !cli_would_replace(args,
                               cli_value(args, "framebuffer"),
                               cli_value(args, "cover"),
-                              "the file of --cover");
+                              "the file of --cover") &&
+           !cli_would_replace(args,
+                              cli_value(args, "framebuffer"),
+                              cli_value(args, "profile-out"),
+                              "the file of --profile-out");
+}
+
+bool session_run_report_check(const struct cli_args *args, const char *option)
+{
+    static const char *const others[][2] = {{"resume", "the snapshot"}, {"trace", "the trace"}};
+    const char *path = cli_value(args, option);
+    bool good = true;
+
+    if (cli_is_stream(path)) {
+        (void)cli_bad(args, "--%s needs a file; expected a name, not '-'", option);
+        return false;
+    }
+    for (size_t i = 0; good && i < sizeof others / sizeof others[0]; i++) {
+        good = !cli_would_replace(args, path, cli_value(args, others[i][0]), others[i][1]);
+    }
+    if (good && args->positional_count > 0) {
+        good = !cli_would_replace(args, path, args->positional[0], "the program");
+    }
+    return good && cli_can_write(args, path);
 }
 
 /* Neither a file that the run reads nor one that another option writes. */
@@ -40,7 +63,8 @@ check_path(const struct session_run_outputs *outputs, const struct cli_args *arg
     static const char *const others[][2] = {{"resume", "the snapshot"},
                                             {"trace", "the trace"},
                                             {"framebuffer", "the picture"},
-                                            {"cover", "the file of --cover"}};
+                                            {"cover", "the file of --cover"},
+                                            {"profile-out", "the file of --profile-out"}};
     bool good = true;
 
     if (cli_is_stream(path)) { /* that is the program's */
@@ -215,10 +239,10 @@ static enum facet_status read_part(const struct session_run_output *output,
 bool session_run_outputs_write(const struct session_run_outputs *outputs,
                                const struct cli_args *args,
                                const facet_machine *machine,
-                               const struct facet_file_part *more)
+                               const struct facet_file_part *const reports[SESSION_RUN_REPORTS])
 {
-    size_t count = (size_t)outputs->count;
-    struct facet_file_part parts[CLI_MAX_VALUES + 1];
+    size_t count = (size_t)outputs->count, all = count;
+    struct facet_file_part parts[CLI_MAX_VALUES + SESSION_RUN_REPORTS];
     uint8_t *bytes[CLI_MAX_VALUES] = {NULL};
     struct facet_strbuf texts[CLI_MAX_VALUES];
     enum facet_status status = FACET_OK;
@@ -230,11 +254,13 @@ bool session_run_outputs_write(const struct session_run_outputs *outputs,
     for (size_t i = 0; i < count && status == FACET_OK; i++) {
         status = read_part(&outputs->list[i], machine, &texts[i], &bytes[i], &parts[i], &err);
     }
-    if (more != NULL) {
-        parts[count] = *more;
+    for (size_t i = 0; i < SESSION_RUN_REPORTS; i++) {
+        if (reports[i] != NULL) {
+            parts[all++] = *reports[i];
+        }
     }
-    if (status == FACET_OK && count + (more != NULL) > 0) {
-        status = facet_file_write_all(parts, count + (more != NULL), &err);
+    if (status == FACET_OK && all > 0) {
+        status = facet_file_write_all(parts, all, &err);
     }
     for (size_t i = 0; i < count; i++) {
         facet_strbuf_free(&texts[i]);

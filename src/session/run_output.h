@@ -35,16 +35,22 @@ struct session_run_outputs {
  * after a complaint. */
 bool session_run_paths_differ(const struct cli_args *args);
 
+/* The file that an option of reports names, --cover or --profile-out, can be written, and is none
+ * that the run reads nor its trace; false after a complaint. */
+bool session_run_report_check(const struct cli_args *args, const char *option);
+
 /* Reads the options: memory that exists, places that can be written to, and no file that the
  * command reads or writes otherwise. false after a complaint. */
 bool session_run_outputs_plan(struct session_run_outputs *outputs,
                               const struct cli_args *args,
                               const struct facet_object *program,
                               const facet_machine *machine);
-/* All together or none; `more` is one that belongs to them, or NULL. false after a complaint. */
+/* Reports that are written together with the memory; those that are NULL are not there. */
+enum { SESSION_RUN_REPORTS = 2 };
+/* All together or none. false after a complaint. */
 bool session_run_outputs_write(const struct session_run_outputs *outputs,
                                const struct cli_args *args,
                                const facet_machine *machine,
-                               const struct facet_file_part *more);
+                               const struct facet_file_part *const reports[SESSION_RUN_REPORTS]);
 
 #endif

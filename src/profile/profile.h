@@ -1,0 +1,52 @@
+/* Profiles (`--profile-out`, `facet profile show`, docs/profile.md): the counts of a run with the
+ * names and source lines of its program, as a file and as views of it. */
+#ifndef FACET_PROFILE_PROFILE_H
+#define FACET_PROFILE_PROFILE_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "isa/table.h"
+#include "machine/counts.h"
+#include "object/symbols.h"
+
+#include <jansson.h>
+
+#define PROFILE_VERSION 1 /* of the file; a reader refuses others */
+
+/* The file (file.c); NULL without memory. `symbols` may be empty. */
+json_t *profile_json(const struct facet_counts *counts,
+                     enum facet_isa isa,
+                     const struct facet_symbols *symbols);
+
+/* One instruction as the file has it. */
+struct profile_insn {
+    uint64_t pc;
+    uint64_t count;
+    uint32_t core;
+    uint32_t word;
+    const char *symbol; /* "main", or NULL */
+    uint64_t offset;    /* behind the symbol */
+    const char *line;   /* "main.c:12", or NULL */
+};
+
+struct profile {
+    enum facet_isa isa;
+    json_t *json; /* owns the texts */
+    struct profile_insn *insns;
+    size_t insn_count;
+    uint64_t retired; /* of all */
+};
+
+/* `name` starts every message. Release with profile_free. */
+enum facet_status profile_parse(
+    const char *name, const void *text, size_t size, struct profile *out, struct facet_error *err);
+void profile_free(struct profile *profile);
+
+/* The views (views.c), at most `most` rows each, the largest first: {"machine", "retired",
+ * "symbols", "lines", "cores", "blocks", "memory"}. NULL without memory. */
+json_t *profile_views(const struct profile *profile, size_t most);
+void profile_views_text(const json_t *views, struct facet_strbuf *out);
+/* "symbol;line count", a line each, as tools for flame graphs take it. False without memory. */
+bool profile_folded(const struct profile *profile, struct facet_strbuf *out);
+
+#endif

@@ -1,0 +1,43 @@
+/* The option --profile-out of commands that run a machine, and `facet profile show`. */
+#ifndef FACET_SESSION_PROFILE_H
+#define FACET_SESSION_PROFILE_H
+
+#include "command/command.h"
+
+#include "base/file.h"
+#include "profile/profile.h"
+
+/* clang-format off */
+#define SESSION_PROFILE_OPTION                                                                     \
+    {"profile-out", 0, "FILE", CLI_GROUP("Profile")                                                    \
+     "count how often every instruction retires, for facet profile show"}
+/* clang-format on */
+
+/* All zero: no --profile-out. */
+struct session_profile {
+    const struct cli_args *args;
+    const char *path;
+    facet_machine *machine;
+    struct facet_counts counts;
+    char *text; /* of the file, when the run is over */
+    struct facet_file_part part;
+};
+
+/* Counts from now on when the option asks for it; false after a complaint. */
+bool session_profile_start(struct session_profile *profile,
+                           const struct cli_args *args,
+                           facet_machine *machine);
+/* Right after the run: what the machine does later is not counted. */
+void session_profile_stop(struct session_profile *profile);
+/* Makes the text of the file; false after a complaint. */
+bool session_profile_finish(struct session_profile *profile,
+                            enum facet_isa isa,
+                            const struct facet_symbols *symbols);
+/* The file, to be written together with others; NULL without --profile-out. */
+const struct facet_file_part *session_profile_part(const struct session_profile *profile);
+void session_profile_free(struct session_profile *profile);
+
+/* The command: the operand is a file of --profile-out. */
+int session_profile_show(const struct cli_args *args);
+
+#endif
