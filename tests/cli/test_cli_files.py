@@ -118,6 +118,8 @@ FORMS = [
      "--save >out.tile --cover >out.json", "fixed"),
     ("tile test <k1", "free+prints"),
     ("tile draw <triangle.json -o >out.png", "fixed"),
+    ("run <hello.elf --profile-out >out.json", "free+prints"),
+    ("profile show <profile.json", "free"),
     ("cover merge <hello.json <hello2.json -o >out.json", "free"),
     ("cover report <hello.json --html >out.html", "free"),
     ("conform --suite <suite --junit >out.xml --html >out.html", "fixed"),
@@ -192,6 +194,7 @@ def make_inputs(folder):
     run("run hello.elf --cover hello.json")
     run("conform --suite suite --part 1/1 -o suite.part")
     run("run hello.elf --cover hello2.json")
+    run("run hello.elf --profile-out profile.json")
     run("tile run fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --steps 3 --save fill.tile")
     run("bvh build cube.obj -o cube.gfx12")
     run("bvh build cube.obj -o part.gfx12 --base 0x1000")

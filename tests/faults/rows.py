@@ -244,6 +244,10 @@ ROWS = [
     ("tile draw triangle.json -o out.png", {}),
     ("tile draw files.json -o out.png --lint", {}),
     ("tile draw triangle.json --threads 2 -o out.png --json", {}),
+    ("run frame.elf --profile-out out.json", {}),
+    ("profile show profile.json", {}),
+    ("profile show profile.json --folded", {}),
+    ("profile show profile.json --json", {}),
     ("cover merge hello.json hello.json -o out.json", {}),
     ("cover report hello.json --missing --html out.html", {}),
     ("cover report hello.json --json", {}),
@@ -327,6 +331,7 @@ def make_inputs(facet, source, folder):
     run("as signature.s --isa xphmg -o signature.elf")
     run("snapshot hello.elf --steps 1 -o hello.snap -q")
     run("run hello.elf --cover hello.json")
+    run("run hello.elf --profile-out profile.json")
     run("conform --suite suite --part 1/1 -o suite.part")
     run(f"tile run fill.s {TILE} --steps 3 --save fill.tile")
     run("scene make knot --size 16 -o knot.glb")
