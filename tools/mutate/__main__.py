@@ -145,10 +145,11 @@ def main():
         plan, results, reach = load(plan_path), load(results_path), load(reach_path)
         settings, plan = plan["settings"], plan["changes"]
         names = tree.source_files(source)
-        old = tree.first_difference(source, os.path.join(folder, "source"), [n for n in names if n.startswith("src/")])
+        changed = {c["file"] for c in plan.values()} | {"src/base/meson.build"}
+        old = tree.first_difference(source, os.path.join(folder, "source"), sorted(changed))
         if old:
             raise SystemExit(f"{old} has changed since these changes were drawn; start anew, without --resume")
-        tree.copy_files(source, copy, [n for n in names if n.startswith(("tests/", "conformance/"))])
+        tree.copy_files(source, copy, [n for n in names if n not in changed])
     else:
         drawn = Draw(source, options)
         drawn.fill()
@@ -193,7 +194,7 @@ def main():
                 save(results_path, results)
                 c = plan[k]
                 print(f"[{n}/{len(order)}] {c['file']}:{c['line']}: {c['kind']}: {killer or 'SURVIVED'}", flush=True)
-    print(report.write(folder, settings, plan, results, reach_here, judged, unseen), end="")
+    print(report.write(folder, settings, plan, results, {**reach, **reach_here}, judged, unseen), end="")
 
 
 if __name__ == "__main__":
