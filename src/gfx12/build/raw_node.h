@@ -39,18 +39,6 @@ static inline void facet_gfx12_raw_words(const uint8_t node[128], unsigned verte
     xyz[2] = (uint32_t)(high >> 28);
 }
 
-/* By value: drivers share a vertex between corners that differ in the sign of a zero. */
-static inline bool
-facet_gfx12_raw_same(const uint8_t node[128], unsigned vertex, const uint32_t xyz[3])
-{
-    uint32_t own[3];
-
-    facet_gfx12_raw_words(node, vertex, own);
-    return facet_float_of(own[0]) == facet_float_of(xyz[0]) &&
-           facet_float_of(own[1]) == facet_float_of(xyz[1]) &&
-           facet_float_of(own[2]) == facet_float_of(xyz[2]);
-}
-
 static inline struct lanes facet_gfx12_raw_load(const uint8_t node[128], unsigned vertex)
 {
     uint32_t own[3];

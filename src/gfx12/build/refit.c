@@ -43,8 +43,6 @@ struct refit {
     struct facet_gfx12_walk walk;
     uint32_t root;
     struct covered *covered; /* of boxes and instances, children first */
-    uint32_t *place;         /* of a node's among them; few nodes of an updatable image have one */
-    bool *changed;           /* of primitive nodes: some byte is not what it was */
     struct facet_refit_blas *blas;
     uint32_t blas_count;
     struct instance *instances, *moved; /* of the image by node, and of the scene */
@@ -54,9 +52,22 @@ struct refit {
     uint8_t *bytes;
 };
 
+/* A node takes two units, and the walk says nothing of the second: here that is the place of what
+ * the node covers, beside what else is read of it. */
+static uint32_t *place_of(const struct refit *r, uint32_t node)
+{
+    return &r->walk.nodes[node + 1].parent;
+}
+
 static struct covered *covered_of(const struct refit *r, uint32_t node)
 {
-    return &r->covered[r->place[node]];
+    return &r->covered[*place_of(r, node)];
+}
+
+/* Whether some byte of a primitive node is not what it was; for the same reason in its own unit. */
+static uint8_t *changed_of(const struct refit *r, uint32_t node)
+{
+    return &r->walk.nodes[node + 1].state;
 }
 
 /* The walk ends with the root. */
@@ -90,6 +101,9 @@ static const struct facet_refit_blas *find_blas(const struct refit *r, uint64_t 
 {
     const struct facet_refit_blas wanted = {.base = base};
 
+    if (r->blas_count == 1) {
+        return r->blas->base == base ? r->blas : NULL;
+    }
     return bsearch(&wanted, r->blas, r->blas_count, sizeof *r->blas, compare_blas);
 }
 
@@ -387,12 +401,10 @@ static void cover_pair(const uint8_t *node, unsigned number, struct covered *out
 /* Vertices 10 to 15 of a node of whole floats would lie behind its end. */
 static bool is_plain_raw(const uint8_t *node, uint32_t pair)
 {
-    bool plain = facet_gfx12_raw_node(node);
+    const uint32_t numbers = (pair >> 3 & 0xFFF) | (pair >> 17 & 0xFFF) << 12;
 
-    for (unsigned i = 0; i < 6; i++) {
-        plain = plain && (pair >> (3 + 14 * (i / 3) + 4 * (i % 3)) & 15) < 10;
-    }
-    return plain;
+    /* a number has bit 3, and bit 2 or 1 */
+    return facet_gfx12_raw_node(node) && (numbers & (numbers << 1 | numbers << 2) & 0x888888) == 0;
 }
 
 /* From the new bytes of the range's nodes. */
@@ -408,7 +420,7 @@ cover_range(const struct refit *r, const struct facet_gfx12_link *link, struct c
         const uint8_t *node = r->bytes + facet_gfx12_node_offset(range.node);
         const uint32_t pair = facet_gfx12_raw_pair(node, range.pair);
 
-        out->changed |= r->changed[range.node];
+        out->changed |= *changed_of(r, range.node) != 0;
         if (is_plain_raw(node, pair)) {
             cover_raw_pair(node, pair, out);
         } else {
@@ -603,7 +615,7 @@ static enum facet_status refit_primitive(struct refit *r, uint32_t node, struct 
     memcpy(before, facet_gfx12_node_bytes(r->view, node), sizeof before);
     status = facet_gfx12_refit_prim(blas, before, facet_gfx12_node_offset(node), bytes, err);
     if (memcmp(before, bytes, sizeof before) != 0) {
-        r->changed[node] = true; /* and stays it when the passes come again, in place */
+        *changed_of(r, node) = 1; /* and stays it when the passes come again, in place */
     }
     return status;
 }
@@ -848,16 +860,14 @@ static enum facet_status refit(struct refit *r, facet_pool *pool, struct facet_e
         r->scene = &r->alone;
     }
     r->root = r->walk.order[r->walk.reached - 1];
-    r->place = calloc((size_t)r->walk.count + 1, sizeof *r->place);
-    for (uint32_t i = 0; r->place != NULL && i < r->walk.reached; i++) {
+    for (uint32_t i = 0; i < r->walk.reached; i++) {
         if (r->walk.nodes[r->walk.order[i]].kind != FACET_GFX12_KIND_PRIMITIVE) {
-            r->place[r->walk.order[i]] = covered++;
+            *place_of(r, r->walk.order[i]) = covered++;
         }
     }
     r->covered = facet_large_alloc(((size_t)covered + 1) * sizeof *r->covered);
     r->nodes = malloc(((size_t)r->walk.reached + 1) * sizeof *r->nodes);
-    r->changed = calloc((size_t)r->walk.count + 1, sizeof *r->changed);
-    if (r->place == NULL || r->covered == NULL || r->changed == NULL || r->nodes == NULL) {
+    if (r->covered == NULL || r->nodes == NULL) {
         return no_memory(err);
     }
     if (r->bytes != r->view->bytes) {
@@ -899,8 +909,6 @@ enum facet_status facet_gfx12_refit(const struct facet_gfx12_view *view,
     free(r.moved);
     free(r.nodes);
     free(r.covered);
-    free(r.place);
-    free(r.changed);
     facet_gfx12_walk_free(&r.walk);
     return status;
 }

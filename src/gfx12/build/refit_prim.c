@@ -18,13 +18,23 @@ enum facet_status facet_gfx12_refit_mismatch(struct facet_error *err, uint64_t a
                       what);
 }
 
+static enum facet_status not_finite(struct facet_error *err, uint32_t index)
+{
+    return facet_fail(
+        err,
+        FACET_ERR_INPUT,
+        index,
+        "triangle %u is no longer finite; one that becomes inactive needs a new image",
+        index);
+}
+
 /* The triangle of the scene, which must be there and finite. */
-static enum facet_status find_triangle(const struct facet_refit_blas *blas,
-                                       uint32_t geometry,
-                                       uint32_t primitive,
-                                       uint64_t at,
-                                       const struct facet_bvh_triangle **out,
-                                       struct facet_error *err)
+static inline enum facet_status find_triangle(const struct facet_refit_blas *blas,
+                                              uint32_t geometry,
+                                              uint32_t primitive,
+                                              uint64_t at,
+                                              const struct facet_bvh_triangle **out,
+                                              struct facet_error *err)
 {
     const struct facet_bvh_blas_input *in = blas->input;
     uint32_t index = 0, words[9], wild = 0;
@@ -38,14 +48,7 @@ static enum facet_status find_triangle(const struct facet_refit_blas *blas,
     for (int i = 0; i < 9; i++) { /* bit 31: an infinity or a NaN */
         wild |= (words[i] & UINT32_C(0x7FFFFFFF)) + UINT32_C(0x00800000);
     }
-    return wild >> 31 == 0
-               ? FACET_OK
-               : facet_fail(err,
-                            FACET_ERR_INPUT,
-                            index,
-                            "triangle %u is no longer finite; one that becomes inactive needs "
-                            "a new image",
-                            index);
+    return wild >> 31 == 0 ? FACET_OK : not_finite(err, index);
 }
 
 /* ---- nodes of whole floats ---- */
@@ -107,25 +110,42 @@ static uint32_t with_flags(uint32_t pair, unsigned half, uint32_t flags)
     return (pair & ~(UINT32_C(3) << half_at(half))) | bits << half_at(half);
 }
 
+/* The new vertices of a node, until all are known: written one by one they would be read back from
+ * stores that are still under way. */
+struct corners {
+    uint32_t xyz[10][3];
+    unsigned stored; /* which, a bit each */
+};
+
+/* By value: drivers share a vertex between corners that differ in the sign of a zero. */
+static bool same_corner(const uint32_t a[3], const uint32_t b[3])
+{
+    return facet_float_of(a[0]) == facet_float_of(b[0]) &&
+           facet_float_of(a[1]) == facet_float_of(b[1]) &&
+           facet_float_of(a[2]) == facet_float_of(b[2]);
+}
+
 /* The corners of one triangle; false where one lies behind the room for them, or where another
  * triangle has it already and no longer agrees. */
-static bool store_corners(uint32_t pair,
-                          unsigned half,
-                          const struct facet_bvh_triangle *triangle,
-                          unsigned vertices,
-                          unsigned *stored,
-                          uint8_t node[128])
+static bool set_corners(uint32_t pair,
+                        unsigned half,
+                        const struct facet_bvh_triangle *triangle,
+                        unsigned vertices,
+                        struct corners *corners)
 {
     for (unsigned c = 0; c < 3; c++) {
         const unsigned v = pair >> (half_at(half) + 2 + 4 * c) & 15;
         uint32_t xyz[3];
 
         memcpy(xyz, triangle->vertex[c], sizeof xyz);
-        if (v >= vertices || ((*stored >> v & 1) != 0 && !facet_gfx12_raw_same(node, v, xyz))) {
+        if (v >= vertices ||
+            ((corners->stored >> v & 1) != 0 && !same_corner(corners->xyz[v], xyz))) {
             return false;
         }
-        facet_gfx12_raw_store(node, v, xyz);
-        *stored |= 1u << v;
+        for (unsigned k = 0; k < 3; k++) {
+            corners->xyz[v][k] = xyz[k];
+        }
+        corners->stored |= 1u << v;
     }
     return true;
 }
@@ -139,12 +159,13 @@ static enum facet_status refit_raw(const struct facet_refit_blas *blas,
                                    struct facet_error *err)
 {
     const struct raw_layout l = raw_layout(before);
-    unsigned stored = 0; /* vertices, a bit each */
+    struct corners corners;
 
+    corners.stored = 0;
     *fits = l.vertices != 0;
     for (unsigned t = 0; *fits && t < 2 * l.pairs; t++) {
         const uint32_t pair = facet_gfx12_raw_pair(after, t / 2);
-        const struct facet_bvh_triangle *triangle;
+        const struct facet_bvh_triangle *triangle = NULL;
         enum facet_status status;
 
         if (t % 2 == 1 && (pair >> (half_at(1) + 2) & 0xFFF) == 0) {
@@ -155,8 +176,13 @@ static enum facet_status refit_raw(const struct facet_refit_blas *blas,
         if (status != FACET_OK) {
             return status;
         }
-        *fits = store_corners(pair, t % 2, triangle, l.vertices, &stored, after);
+        *fits = set_corners(pair, t % 2, triangle, l.vertices, &corners);
         facet_gfx12_raw_set_pair(after, t / 2, with_flags(pair, t % 2, triangle->flags));
+    }
+    for (unsigned v = 0; corners.stored >> v != 0; v++) {
+        if ((corners.stored >> v & 1) != 0) {
+            facet_gfx12_raw_store(after, v, corners.xyz[v]);
+        }
     }
     return FACET_OK;
 }

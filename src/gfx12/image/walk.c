@@ -449,6 +449,9 @@ enum facet_status facet_gfx12_walk_shown(const struct facet_gfx12_view *view,
     }
     out->count = (uint32_t)count;
     out->nodes = facet_zeroes(((size_t)count + 1) * sizeof *out->nodes);
+    if (out->nodes != NULL && count >= FACET_LARGE_PAGE / 8) {
+        facet_large_wish(out->nodes, ((size_t)count + 1) * sizeof *out->nodes);
+    }
     out->order = malloc(((size_t)count / 2 + 1) * sizeof *out->order); /* none overlap */
     s.failed = out->nodes == NULL || out->order == NULL;
     if (!s.failed) {
