@@ -36,7 +36,7 @@ struct session_trace {
     {"trace-insn", 0, "PATTERN", "only mnemonics that match, such as 'fadd.*' or 'xmem.*'"},       \
     {"trace-core", 0, "N", "only steps of one hart, core or lane"},                                 \
     {"trace-only", 0, "CONDITIONS",                                                                 \
-     "only steps such as 'class=load|store,sym=main,addr=A..B,pc=A..B,core=N,trap'"},               \
+     "only steps such as 'class=load|store,sym=main,trap' (docs/trace.md)"},                       \
     {"trace-start", 0, "PLACE[,N]", "begin with the first (N-th) step at an address or symbol"},   \
     {"trace-stop", 0, "PLACE[,N]", "end with the first (N-th) step there"},                        \
     {"trace-last", 0, "N", "write only the last N steps, when the run is over"},                   \
