@@ -336,7 +336,8 @@ TEST(four_boxes_of_the_node_at_the_base_are_no_number, "G12-284")
     CHECK(facet_gfx12_instance_numbered(&in, FACET_GFX12_ROOT, &root) && root == 0x15);
     in.child[0].node_size = 1;
     CHECK(!facet_gfx12_instance_numbered(&in, ROOT, &root)); /* child 0 can be hit */
-    for (int k = 0; k < 3; k++) {
+    for (int k = 2; k >= 0; k--) { /* one axis the wrong way round is not enough */
+        CHECK(!facet_gfx12_instance_numbered(&in, ROOT, &root));
         in.child[0].min[k] = 0xFFF;
     }
     CHECK(facet_gfx12_instance_numbered(&in, ROOT, &root) && root == 0x10);

@@ -1,5 +1,6 @@
 /* Dump and encode, comparison, refit, and the conversion of scenes. */
 #include "base/failing_alloc.h"
+#include "bvh/affine.h"
 #include "documents/bvh_images.h"
 #include "gfx12/build/build.h"
 #include "gfx12/build/refit.h"
@@ -681,4 +682,27 @@ TEST(no_memory_is_an_error, "")
     facet_strbuf_free(&text);
     free(image.bytes);
     scene_free(&s);
+}
+
+/* Exchanged axes: one product of the determinant is not 0, another for each of the six. */
+TEST(exchanged_axes_have_an_inverse, "")
+{
+    static const uint8_t axes[6][3] = {
+        {0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+    for (int i = 0; i < 6; i++) {
+        float m[12] = {0}, out[3][4];
+
+        for (size_t r = 0; r < 3; r++) {
+            m[4 * r + axes[i][r]] = 2;
+        }
+        if (CHECK(facet_bvh_affine_invert(m, out))) {
+            for (size_t r = 0; r < 3; r++) {
+                for (size_t c = 0; c < 3; c++) {
+                    CHECK(out[r][c] == (axes[i][c] == r ? 0.5f : 0.0f));
+                }
+                CHECK(out[r][3] == 0);
+            }
+        }
+    }
 }

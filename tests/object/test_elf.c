@@ -1,6 +1,7 @@
 /* ELF files: what is written can be read back, foreign files are read, broken ones are refused with
  * the place of the fault. (readelf and objdump look at the same files in test_gnu_as.py.) */
 #include "assembler/help.h"
+#include "object/symbols.h"
 
 #include <elf.h>
 
@@ -161,6 +162,7 @@ TEST(broken_headers_are_refused, "")
     check_broken("byte order 2", EI_DATA, EI_DATA, "\2", 1);
     check_broken("machine 0x3e", 18, 18, "\x3e\0", 2);
     check_broken("file type 4", 16, 16, "\4\0", 2);
+    check_broken("file type 258", 16, 16, "\2\1", 2); /* both bytes count */
     check_broken("headers reach beyond", UINT64_MAX, 32, &ones, 8);
     check_broken("headers reach beyond", UINT64_MAX, 40, &ones, 8);
     check_broken("program headers of 2 bytes", 0, offsetof(Elf64_Ehdr, e_phentsize), &two, 2);
@@ -361,6 +363,24 @@ TEST(zeros_of_threads_overlap_nothing, "")
     CHECK_EQ(facet_elf_read(f.data, f.size, &o, &err), FACET_ERR_INPUT);
     move_section(&f, 4, 0x80000000, SHF_TLS);
     CHECK_EQ(facet_elf_read(f.data, f.size, &o, &err), FACET_OK);
+    facet_object_free(o);
+    free(f.data);
+}
+
+/* Neither addresses of code nor of data are named after a variable. */
+TEST(only_symbols_of_code_name_addresses, "")
+{
+    struct file f = make_file(FACET_ISA_XPHMG, "start: nop\nnext: nop\n.data\nvalue: .word 1\n");
+    struct facet_object *o = NULL;
+    struct facet_symbols symbols = {0};
+    struct facet_error err;
+
+    if (CHECK(facet_elf_read(f.data, f.size, &o, &err) == FACET_OK) &&
+        CHECK(facet_symbols_of(&symbols, o, &err) == FACET_OK) && CHECK(symbols.count == 2)) {
+        CHECK_STR(o->symbols[symbols.order[0]].name, "start");
+        CHECK_STR(o->symbols[symbols.order[1]].name, "next");
+    }
+    facet_symbols_free(&symbols);
     facet_object_free(o);
     free(f.data);
 }
