@@ -375,8 +375,10 @@ def a_job_that_was_left_goes_on_out_of_a_snapshot():
     check_eq(whole.returncode, 19, f"rays, all of them; said {whole.stderr!r}")
     state, end, other = path("half.snap"), path("end.snap"), path("other.snap")
     words = [program, *JOB_RAM]
-    for _ in range(3):  # wherever the clock cuts: mostly inside the job
-        done = facet("snapshot", *words, "--max-seconds", "0.05", "-o", state)
+    for turn in range(3):  # wherever the clock cuts: mostly inside the job; a quick machine may be through it early
+        done = facet("snapshot", *words, "--max-seconds", "0.02", "-o", state)
+        if turn > 0 and "before the time was over" in done.stderr:
+            break
         check_eq(done.returncode, 0, f"exit code of snapshot, which said {done.stderr!r}")
         words = ["--resume", state]
     check_eq(facet("run", "--resume", state).returncode, 19, "rays of the resumed run")
