@@ -147,6 +147,35 @@ static inline void lanes_bins(
     _mm_store_si128((__m128i *)bin, _mm_min_epi16(b, _mm_set1_epi32(15)));
 }
 
+/* (bin << 4 | item) ^ 0x80 for 16 items, by lane. Rows of four lanes become lanes of 16 by four
+ * perfect shuffles. */
+static inline void lanes_keys(const int32_t bin[16][4], uint8_t key[4][16])
+{
+    const __m128i item =
+        _mm_xor_si128(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                      _mm_set1_epi8((char)0x80));
+    __m128i row[4];
+
+    for (int i = 0; i < 4; i++) {
+        const __m128i *four = (const __m128i *)bin[4 * i];
+
+        row[i] =
+            _mm_packus_epi16(_mm_packs_epi32(_mm_load_si128(four), _mm_load_si128(four + 1)),
+                             _mm_packs_epi32(_mm_load_si128(four + 2), _mm_load_si128(four + 3)));
+    }
+    for (int turn = 0; turn < 4; turn++) {
+        const __m128i a = row[0], b = row[1], c = row[2], d = row[3];
+
+        row[0] = _mm_unpacklo_epi8(a, c);
+        row[1] = _mm_unpackhi_epi8(a, c);
+        row[2] = _mm_unpacklo_epi8(b, d);
+        row[3] = _mm_unpackhi_epi8(b, d);
+    }
+    for (int k = 0; k < 4; k++) {
+        _mm_store_si128((__m128i *)key[k], _mm_xor_si128(_mm_slli_epi16(row[k], 4), item));
+    }
+}
+
 #else
 
 struct lanes {
@@ -267,6 +296,15 @@ static inline void lanes_bins(
         float x = mask[i] ? (c.v[i] - base.v[i]) * scale.v[i] : 0.0f;
 
         bin[i] = x < 15.0f ? (int32_t)x : 15;
+    }
+}
+
+static inline void lanes_keys(const int32_t bin[16][4], uint8_t key[4][16])
+{
+    for (int i = 0; i < 16; i++) {
+        for (int k = 0; k < 4; k++) {
+            key[k][i] = (uint8_t)((bin[i][k] << 4 | i) ^ 0x80);
+        }
     }
 }
 

@@ -225,21 +225,18 @@ static inline void small_load(struct small *s,
         lanes_bins(
             lanes_add(s->box[i].lo, s->box[i].hi), grid->base, grid->scale, grid->mask, s->bin[i]);
     }
+    memset(s->bin[count], 0, (SMALL - count) * sizeof s->bin[0]);
 }
 
 typedef int8_t sixteen __attribute__((vector_size(16)));
 
 /* Items by bin on one axis, those of one bin in their order: bin << 4 | item. An item's place is
- * the number of keys below its own, which takes no jumps. */
-static inline void
-small_sort(const struct small *s, uint32_t count, int axis, uint8_t sorted[SMALL])
+ * the number of keys below its own, which takes no jumps. `keys` are those numbers, with the top
+ * bit turned round for the order of signed bytes. */
+static inline void small_sort(const uint8_t key[SMALL], uint32_t count, uint8_t sorted[SMALL])
 {
-    uint8_t key[SMALL] = {0};
     sixteen keys, place = {0};
 
-    for (uint32_t i = 0; i < count; i++) {
-        key[i] = (uint8_t)((s->bin[i][axis] << 4 | (int32_t)i) ^ 0x80); /* order of signed bytes */
-    }
     memcpy(&keys, key, sizeof keys);
     for (uint32_t i = 0; i < count; i++) {
         place -= (sixteen)(keys > (int8_t)key[i]);
@@ -253,7 +250,9 @@ static inline struct split
 small_best(const struct small *s, uint32_t count, const struct grid *grid)
 {
     struct split best = {INFINITY, -1, 0};
+    _Alignas(16) uint8_t keys[4][SMALL];
 
+    lanes_keys(s->bin, keys);
     for (int k = 0; k < 3; k++) {
         uint8_t key[SMALL];
         double area[SMALL][2]; /* of the items before and from i on; the former in [i], the latter
@@ -263,7 +262,7 @@ small_best(const struct small *s, uint32_t count, const struct grid *grid)
         if (grid->mask[k] == 0) {
             continue;
         }
-        small_sort(s, count, k, key);
+        small_sort(keys[k], count, key);
         left = s->box[key[0] & 15];
         right = s->box[key[count - 1] & 15];
         for (uint32_t i = 1; i < count; i++) {
