@@ -13,10 +13,10 @@
 #include <string.h>
 
 /* The collapse takes leaves apart again, so a binary tree of quality `fast` need not go to the last
- * item. Leaves of two cost nothing; those of four, in trees that take time, half a percent of SAH
+ * item. Leaves of two cost nothing; those of eight, in trees that take time, half a percent of SAH
  * cost. */
 #define FAST_LEAF_SMALL 2
-#define FAST_LEAF_LARGE 4
+#define FAST_LEAF_LARGE 8
 #define FAST_LARGE 4096 /* items */
 #define MAX_GEOMETRY (UINT32_C(1) << 30)
 #define MAX_PRIMITIVE (UINT32_C(1) << 31)
