@@ -75,47 +75,78 @@ void facet_gfx12_pack_node_clear(struct facet_pack_node *node, bool updatable)
     memset(node->number, 0, sizeof node->number);
 }
 
-/* Four vertices at a time; at most one is the same, so the numbers of all may be joined. */
+/* Eight vertices at a time. */
 typedef uint32_t four __attribute__((vector_size(16)));
+typedef uint32_t eight __attribute__((vector_size(32)));
 
-static four load_four(const uint32_t *from)
-{
-    four v;
-
-    memcpy(&v, from, sizeof v);
-    return v;
-}
-
-static uint8_t vertex_number(struct facet_pack_node *node, const float vertex[3])
-{
-    const uint32_t count = node->bits.vertices;
+/* A vertex, to be compared by its bits. */
+struct corner {
     uint32_t xyz[3];
-    four found = {0};
-    uint32_t number;
+};
 
-    memcpy(xyz, vertex, sizeof xyz);
-    for (uint32_t i = 0; i < count && !node->bits.updatable; i += 4) {
-        found |= load_four(&node->number[i]) & (four)(load_four(&node->xyz[0][i]) == xyz[0]) &
-                 (four)(load_four(&node->xyz[1][i]) == xyz[1]) &
-                 (four)(load_four(&node->xyz[2][i]) == xyz[2]);
-    }
-    number = found[0] | found[1] | found[2] | found[3];
-    if (number == 0) {
-        number = ++node->bits.vertices;
-        node->number[count] = number;
-        for (int k = 0; k < 3; k++) {
-            node->xyz[k][count] = xyz[k];
-        }
-    }
-    return (uint8_t)(number - 1);
+static inline uint32_t same_corner(const struct corner *a, const struct corner *b)
+{
+    return ((a->xyz[0] ^ b->xyz[0]) | (a->xyz[1] ^ b->xyz[1]) | (a->xyz[2] ^ b->xyz[2])) == 0;
 }
 
-bool facet_gfx12_pack_node_pair(struct facet_pack_node *node,
-                                const struct facet_bvh_triangle *first,
-                                const struct facet_bvh_triangle *second,
-                                bool stop)
+/* 1 + the number of a vertex of the node, or 0. At most one is the same, so the numbers of all may
+ * be joined. */
+static inline __attribute__((always_inline)) uint32_t
+find_corner(const struct facet_pack_node *node, const struct corner *corner)
+{
+    eight found = {0};
+    four half[2], both;
+
+    for (uint32_t i = 0; i < FACET_PACK_NODE_VERTICES; i += 8) {
+        eight x, y, z, number;
+
+        memcpy(&x, &node->xyz[0][i], sizeof x);
+        memcpy(&y, &node->xyz[1][i], sizeof y);
+        memcpy(&z, &node->xyz[2][i], sizeof z);
+        memcpy(&number, &node->number[i], sizeof number);
+        found |= number & (eight)(x == corner->xyz[0]) & (eight)(y == corner->xyz[1]) &
+                 (eight)(z == corner->xyz[2]);
+    }
+    memcpy(half, &found, sizeof half);
+    both = half[0] | half[1];
+    return both[0] | both[1] | both[2] | both[3];
+}
+
+/* Gives numbers to the corners of a pair, new ones in their order. All are looked for before any is
+ * added: a vector that is read right after a part of it was written waits for the write. */
+static inline __attribute__((always_inline)) void number_corners(struct facet_pack_node *node,
+                                                                 const struct corner *corner,
+                                                                 unsigned count,
+                                                                 uint8_t *out)
+{
+    uint32_t number[6] = {0};
+
+    for (unsigned i = 0; i < count && !node->bits.updatable; i++) {
+        number[i] = find_corner(node, &corner[i]);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        for (unsigned j = 0; j < i && !node->bits.updatable; j++) {
+            number[i] |= number[j] & -same_corner(&corner[i], &corner[j]);
+        }
+        if (number[i] == 0) {
+            const uint32_t next = node->bits.vertices++;
+
+            number[i] = node->number[next] = next + 1;
+            for (int k = 0; k < 3; k++) {
+                node->xyz[k][next] = corner[i].xyz[k];
+            }
+        }
+        out[i] = (uint8_t)(number[i] - 1);
+    }
+}
+
+static inline __attribute__((always_inline)) bool add_pair(struct facet_pack_node *node,
+                                                           const struct facet_bvh_triangle *first,
+                                                           const struct facet_bvh_triangle *second,
+                                                           bool stop)
 {
     struct facet_pack_pair *pair = &node->pair[node->bits.pairs];
+    struct corner corner[6];
 
     if (node->bits.pairs == FACET_PACK_NODE_PAIRS ||
         node->bits.vertices > FACET_PACK_NODE_VERTICES) {
@@ -124,14 +155,25 @@ bool facet_gfx12_pack_node_pair(struct facet_pack_node *node,
     pair->triangle[0] = first;
     pair->triangle[1] = second;
     pair->stop = stop;
-    for (int t = 0; t < 2 && pair->triangle[t] != NULL; t++) {
-        for (int c = 0; c < 3; c++) {
-            pair->vertex[t][c] = vertex_number(node, pair->triangle[t]->vertex[c]);
-        }
-        facet_gfx12_pack_bits_triangle(&node->bits, pair->triangle[t]);
+    memcpy(corner, first->vertex, sizeof first->vertex);
+    facet_gfx12_pack_bits_triangle(&node->bits, first);
+    if (second != NULL) {
+        memcpy(corner + 3, second->vertex, sizeof second->vertex);
+        facet_gfx12_pack_bits_triangle(&node->bits, second);
+        number_corners(node, corner, 6, (uint8_t *)pair->vertex);
+    } else {
+        number_corners(node, corner, 3, (uint8_t *)pair->vertex);
     }
     node->bits.pairs++;
     return true;
+}
+
+bool facet_gfx12_pack_node_pair(struct facet_pack_node *node,
+                                const struct facet_bvh_triangle *first,
+                                const struct facet_bvh_triangle *second,
+                                bool stop)
+{
+    return add_pair(node, first, second, stop);
 }
 
 static bool fits(const struct facet_pack_node *node)
@@ -161,7 +203,7 @@ static bool add_range(struct facet_pack_node *node,
     bool room = true;
 
     for (uint32_t i = 0; i < count && room; i += 2) {
-        room = facet_gfx12_pack_node_pair(
+        room = add_pair(
             node, triangle[i], i + 1 < count ? triangle[i + 1] : NULL, ends && i + 2 >= count);
     }
     if (room && fits(node)) {
