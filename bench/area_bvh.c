@@ -233,7 +233,8 @@ static enum facet_status count_nodes(struct scene_data *d, double seconds, struc
 
         status =
             facet_gfx12_tracer_batch(tracer, &query, rays + COUNT, count, hits, NULL, &stats, err);
-        d->nodes_per_ray = (double)(stats.boxes + stats.primitives) / (double)count;
+        /* less the box above the only instance, which every ray meets */
+        d->nodes_per_ray = (double)(stats.boxes + stats.primitives) / (double)count - 1;
         if (status == FACET_OK && prepare_peer(d, seconds, &none) == FACET_OK) {
             status = embree_builder_nodes_per_ray(
                 d->peer, rays + COUNT, count, &d->peer_nodes_per_ray, err);

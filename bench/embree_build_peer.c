@@ -1,6 +1,8 @@
 /* See embree_build_peer.h. */
 #include "bench/embree_build_peer.h"
 
+#include "gfx12/image/node.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,7 +149,7 @@ void embree_builder_refit(struct embree_builder *b)
 
 /* ---- a tree to count in ---- */
 
-enum { WIDTH = 8, BLOCK = 4, STACK = WIDTH * 64 };
+enum { WIDTH = 8, PAIR = 2, MOST_IN_LEAF = 8, STACK = WIDTH * 64 };
 
 /* Inner node: boxes and children. Leaf: no boxes, triangles. */
 struct node {
@@ -178,13 +180,26 @@ static void set_children(void *at, void **children, unsigned count, void *user)
     }
 }
 
+/* The boxes as a box node of GFX12 holds them, which are larger. */
 static void set_bounds(void *at, const struct RTCBounds **bounds, unsigned count, void *user)
 {
     struct node *node = at;
+    struct facet_gfx12_box box = {0};
+    uint32_t lo[WIDTH][3], hi[WIDTH][3];
 
     (void)user;
     for (unsigned i = 0; i < count; i++) {
-        node->box[i] = *bounds[i];
+        memcpy(lo[i], &bounds[i]->lower_x, sizeof lo[i]);
+        memcpy(hi[i], &bounds[i]->upper_x, sizeof hi[i]);
+    }
+    (void)facet_gfx12_box_grid(&box, lo, hi, count); /* only boxes beyond 2^127 are too wide */
+    for (unsigned i = 0; i < count; i++) {
+        struct facet_gfx12_child child = {0};
+
+        facet_gfx12_quantize_child(lo[i], hi[i], box.origin, box.exponent, &child);
+        facet_gfx12_child_bounds(&child, box.origin, box.exponent, lo[i], hi[i]);
+        memcpy(&node->box[i].lower_x, lo[i], sizeof lo[i]);
+        memcpy(&node->box[i].upper_x, hi[i], sizeof hi[i]);
     }
 }
 
@@ -284,63 +299,76 @@ static float meet(const struct embree_builder *b,
     return u >= 0 && v >= 0 && u + v <= 1 && at > ray->t_min && at < t ? at : t;
 }
 
-struct entry {
-    const struct node *node;
-    float near;
+/* A ray on its way; the stack has no distances, so what is on it is met. */
+struct counting {
+    const struct embree_builder *b;
+    const struct facet_gfx12_batch_ray *ray;
+    const struct node *stack[STACK];
+    unsigned depth;
+    uint64_t met;
+    float t;
 };
 
-/* Puts the children that the ray meets on the stack, the closest last. */
-static unsigned push_children(struct entry *stack,
-                              unsigned depth,
-                              const struct node *node,
-                              const struct facet_gfx12_batch_ray *ray,
-                              float t)
+static void meet_leaf(struct counting *c, const struct node *leaf)
 {
-    const unsigned first = depth;
+    c->met += (leaf->triangles + PAIR - 1) / PAIR;
+    for (unsigned i = 0; i < leaf->triangles; i++) {
+        c->t = meet(c->b, leaf->triangle[i], c->ray, c->t);
+    }
+}
 
-    for (unsigned i = 0; i < node->children && depth < STACK; i++) {
-        const float near = enter(&node->box[i], ray, t);
-        unsigned at = depth;
+/* As the unit sorts children and the loop takes them: leaves at once, boxes on the stack, the
+ * closest first. */
+static void meet_children(struct counting *c, const struct node *node)
+{
+    const struct node *hit[WIDTH];
+    float near[WIDTH];
+    unsigned hits = 0;
 
-        if (near == INFINITY) {
+    c->met++;
+    for (unsigned i = 0; i < node->children; i++) {
+        const float at = enter(&node->box[i], c->ray, c->t);
+        unsigned place = hits;
+
+        if (at == INFINITY) {
             continue;
         }
-        for (; at > first && stack[at - 1].near < near; at--) {
-            stack[at] = stack[at - 1];
+        for (; place > 0 && near[place - 1] > at; place--) {
+            near[place] = near[place - 1];
+            hit[place] = hit[place - 1];
         }
-        stack[at] = (struct entry){node->child[i], near};
-        depth++;
+        near[place] = at;
+        hit[place] = node->child[i];
+        hits++;
     }
-    return depth;
+    for (unsigned i = 0; i < hits; i++) {
+        if (hit[i]->children == 0) {
+            meet_leaf(c, hit[i]);
+        }
+    }
+    for (unsigned i = hits; i-- > 0;) {
+        if (hit[i]->children != 0 && c->depth < STACK) {
+            c->stack[c->depth++] = hit[i];
+        }
+    }
 }
 
 static uint64_t count_nodes(const struct embree_builder *b,
                             const struct node *root,
                             const struct facet_gfx12_batch_ray *ray)
 {
-    struct entry stack[STACK];
-    unsigned depth = 0;
-    uint64_t met = 0;
-    float t = ray->t_max;
+    struct counting c = {.b = b, .ray = ray, .stack = {root}, .depth = 1, .t = ray->t_max};
 
-    stack[depth++] = (struct entry){root, ray->t_min};
-    while (depth > 0) {
-        const struct entry top = stack[--depth];
+    while (c.depth > 0) {
+        const struct node *node = c.stack[--c.depth];
 
-        if (top.near > t) {
-            continue;
-        }
-        if (top.node->children != 0) {
-            met++;
-            depth = push_children(stack, depth, top.node, ray, t);
-            continue;
-        }
-        met += (top.node->triangles + BLOCK - 1) / BLOCK;
-        for (unsigned i = 0; i < top.node->triangles; i++) {
-            t = meet(b, top.node->triangle[i], ray, t);
+        if (node->children != 0) {
+            meet_children(&c, node);
+        } else {
+            meet_leaf(&c, node);
         }
     }
-    return met;
+    return c.met;
 }
 
 enum facet_status embree_builder_nodes_per_ray(const struct embree_builder *b,
@@ -360,9 +388,9 @@ enum facet_status embree_builder_nodes_per_ray(const struct embree_builder *b,
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
     }
     arguments.maxBranchingFactor = WIDTH;
-    arguments.sahBlockSize = BLOCK;
-    arguments.minLeafSize = BLOCK;
-    arguments.maxLeafSize = 7 * BLOCK;
+    arguments.sahBlockSize = PAIR;
+    arguments.minLeafSize = PAIR;
+    arguments.maxLeafSize = MOST_IN_LEAF;
     arguments.bvh = bvh;
     arguments.primitives = primitives;
     arguments.primitiveCount = b->mesh->triangle_count;
