@@ -64,9 +64,9 @@ struct fast_box {
                        through any slot that names it (fast_decode.c) */
     uint8_t nan;    /* some plane is NaN */
     uint8_t obb;    /* 0..103, FACET_GFX12_OBB_NONE otherwise */
+    uint8_t pairs[8]; /* of ranges */
     /* What is seldom looked at. */
     _Alignas(64) uint32_t id[8]; /* as the instruction returns them */
-    uint8_t pairs[8];            /* of ranges */
     uint8_t cull_mask[8];
     uint8_t cull_flags[8];
 };

@@ -154,7 +154,7 @@ enum facet_status facet_gfx12_tracer_trace(const facet_gfx12_tracer *tracer,
 /* ---- batches ---- */
 
 /* Rays of a chunk: some tenths of a millisecond, so that no thread waits long for the last one. */
-enum { GRAIN = 256 };
+enum { GRAIN = 1024 };
 
 struct chunk {
     struct facet_gfx12_stats stats;
