@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define FACET_LARGE_PAGE ((size_t)2 << 20)
 
@@ -78,6 +79,30 @@ static inline void facet_unreserve(void *memory, uint64_t bytes)
     if (memory != NULL) {
         (void)munmap(memory, (size_t)bytes);
     }
+}
+
+/* As facet_reserve, for memory that is used from its beginning on and read at random: from a large
+ * page on it begins with one and has only such ones, as far as the kernel grants them. Where the
+ * kernel chooses the beginning, everything up to the first large page stays in small ones. */
+static inline void *facet_reserve_large(uint64_t bytes)
+{
+    const size_t large = FACET_LARGE_PAGE, page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t kept, before;
+    uint8_t *memory;
+
+    if (bytes < large || bytes > SIZE_MAX - 2 * large) {
+        return facet_reserve(bytes);
+    }
+    kept = ((size_t)bytes + page - 1) / page * page; /* what facet_unreserve will unmap */
+    memory = (uint8_t *)facet_reserve(kept + large);
+    if (memory == NULL) {
+        return NULL;
+    }
+    before = (large - (uintptr_t)memory % large) % large;
+    facet_unreserve(memory, before);
+    facet_unreserve(memory + before + kept, large - before);
+    facet_large_wish(memory + before, kept);
+    return memory + before;
 }
 
 /* Zeroes for an array of which little may be used; what is not touched costs nothing from a

@@ -127,13 +127,11 @@ static bool grow_arena(struct decoder *d, uint64_t need)
 {
     const uint64_t guess = 6 * d->unit->image_size + FACET_LARGE_PAGE;
     const uint64_t room = need > guess ? 2 * need : guess;
-    uint8_t *arena = facet_reserve(room);
+    uint8_t *arena =
+        d->unit->image_size >= FACET_LARGE_PAGE ? facet_reserve_large(room) : facet_reserve(room);
 
     if (arena == NULL) {
         return false;
-    }
-    if (d->unit->image_size >= FACET_LARGE_PAGE) {
-        facet_large_wish(arena, (size_t)room);
     }
     if (d->arena != NULL) {
         memcpy(arena, d->arena, (size_t)(d->units * FAST_UNIT));

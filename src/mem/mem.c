@@ -26,12 +26,7 @@ enum facet_status facet_mem_create(facet_mem **out, struct facet_error *err)
 
 static void *reserve(uint64_t size)
 {
-    void *bytes = facet_reserve(size);
-
-    if (bytes != NULL && size >= LARGE) {
-        facet_large_wish(bytes, (size_t)size);
-    }
-    return bytes;
+    return size >= LARGE ? facet_reserve_large(size) : facet_reserve(size);
 }
 
 static void release(struct facet_mem_entry *entry)

@@ -100,16 +100,14 @@ static void *reserve_some(uint32_t *count, size_t size)
     const uint32_t wanted = *count;
     void *memory = NULL;
 
-    while (*count >= LEAST_ROOM && (memory = facet_reserve((uint64_t)*count * size)) == NULL) {
+    while (*count >= LEAST_ROOM &&
+           (memory = facet_reserve_large((uint64_t)*count * size)) == NULL) {
         *count /= 2;
     }
     if (memory != NULL && *count != wanted) {
         facet_unreserve(memory, (uint64_t)*count * size);
         *count /= 2;
-        memory = *count >= LEAST_ROOM ? facet_reserve((uint64_t)*count * size) : NULL;
-    }
-    if (memory != NULL) {
-        facet_large_wish(memory, *count * size);
+        memory = *count >= LEAST_ROOM ? facet_reserve_large((uint64_t)*count * size) : NULL;
     }
     return memory;
 }
