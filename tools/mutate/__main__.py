@@ -29,6 +29,9 @@ def arguments():
     p.add_argument("--seed", type=int, default=1, help="which ones (default 1)")
     p.add_argument("--rooms", help=f"rooms to draw from, or with --resume to go on with: {', '.join(ROOMS)} (default all), named")
     p.add_argument("--suites", default="", help="only suites whose name matches this pattern judge")
+    p.add_argument("--cases", help="only the portable cases in this folder judge (one that make conformance wrote), and only the "
+                                   "program is built")
+    p.add_argument("--only", default="", help="go on only with changes whose 'file:line: function' matches this pattern")
     p.add_argument("--longest", type=float, default=20, help="suites that take longer, in seconds, do not judge (default 20)")
     p.add_argument("--limit", type=float, default=10,
                    help="seconds that a suite gets besides eight times what it took; a hang is noticed (default 10)")
@@ -123,10 +126,11 @@ def load(path):
         return json.load(f)
 
 
-def build(source, copy, plan, jobs, log):
+def build(source, copy, plan, options, log):
     """Builds; False when changes that do not compile were dropped instead."""
     tree.write_mutants(source, copy, plan)
-    done, refused = tree.compile_tree(copy, os.path.join(copy, "build"), jobs, log)
+    targets = ["facet"] if options.cases else []
+    done, refused = tree.compile_tree(copy, os.path.join(copy, "build"), targets, options.jobs, log)
     if not done and not tree.drop_refused(plan, refused):
         raise SystemExit(f"the tree does not build, and no change is to blame: {log.name}")
     return done
@@ -159,16 +163,19 @@ def main():
         tree.copy_files(source, copy, [n for n in names if n not in changed])
     tree.remove_others(copy, names)
     with open(os.path.join(folder, "build.log"), "w") as log:  # from the copy: the tree may change meanwhile
-        while not build(os.path.join(folder, "source"), copy, plan, options.jobs, log):
+        while not build(os.path.join(folder, "source"), copy, plan, options, log):
             if drawn:
                 drawn.fill()  # others in place of those that were dropped
     save(plan_path, {"settings": settings, "changes": plan})
     living = [k for k, c in plan.items() if not c.get("dropped")]
     print(f"{len(living)} changes in one build, {len(plan) - len(living)} did not compile", flush=True)
 
-    with open(os.path.join(folder, "conformance.log"), "w") as log:
-        portable = suites.portable_suites(copy, os.path.join(copy, "build"), log)
-    usual = suites.all_suites(os.path.join(copy, "build"))
+    usual, cases = {}, options.cases
+    if not cases:
+        with open(os.path.join(folder, "conformance.log"), "w") as log:
+            cases = suites.write_cases(copy, os.path.join(copy, "build"), log)
+        usual = suites.all_suites(os.path.join(copy, "build"))
+    portable = suites.portable_suites(os.path.abspath(cases), os.path.join(copy, "build")) if cases else {}
     usual, portable = ({name: s for name, s in each.items() if re.search(options.suites, name)} for each in (usual, portable))
     there = {**usual, **portable}
     with ThreadPoolExecutor(options.jobs) as pool:
@@ -182,7 +189,8 @@ def main():
         print(f"{len(new)} suites recorded, {sum(r['passed'] for r in reach_here.values())} judge", flush=True)
         for key, judges in (("killer", usual), ("portable", portable)):
             order = [k for k in living if report.is_open(plan[k], results.get(k), key, judged, unseen)
-                     and (not options.resume or not options.rooms or plan[k]["room"] in options.rooms.split(","))]
+                     and (not options.resume or not options.rooms or plan[k]["room"] in options.rooms.split(","))
+                     and re.search(options.only, "{file}:{line}: {function}".format(**plan[k]))]
             random.Random(options.seed).shuffle(order)  # stopped early, it has still seen all rooms
             order.sort(key=lambda k: (plan[k]["kind"] != "named", key in results.get(k, {})))
             waiting = {pool.submit(suites.judge, int(k), judges, reach_here, results.get(k, {}).get("passed", {}),

@@ -66,13 +66,17 @@ def all_suites(build):
     return {test["name"]: Suite(test["name"], test["cmd"], test["env"], test["workdir"] or build) for test in tests}
 
 
-def portable_suites(source, build, log):
-    """The cases of conformance/, written anew and run on the changed program, as a suite for each of their folders."""
+def write_cases(source, build, log):
+    """Writes the cases of conformance/ anew; their folder, None in a tree without cases."""
     script = os.path.join(source, "tools/conformance.sh")
     if not os.path.exists(script):
-        return {}
+        return None
     subprocess.run([script, build], check=True, stdout=log, stderr=log, preexec_fn=set_limits)
-    folder = os.path.join(build, "conformance")
+    return os.path.join(build, "conformance")
+
+
+def portable_suites(folder, build):
+    """The portable cases of a folder, run on the changed program, as a suite for each of their folders."""
     with open(os.path.join(folder, "suite.json")) as f:
         cases = json.load(f)["cases"]
     files = {}

@@ -132,20 +132,35 @@ def write_mutants(source, tree, mutants):
     write_file(os.path.join(tree, "src/base/meson.build"), rows + "facet_sources += files('mutant.c')\n")
 
 
-def compile_tree(tree, build, jobs, log):
-    """Builds everything; the lines (file, line) that the compiler refuses."""
+def compile_tree(tree, build, targets, jobs, log):
+    """Builds the targets (none: everything); the lines (file, line) that the compiler refuses."""
     if not os.path.exists(os.path.join(build, "build.ninja")):
         subprocess.run(["meson", "setup", build, "-Dc_args=-Werror=int-conversion -Werror=incompatible-pointer-types"],
                        cwd=tree, check=True, stdout=log, stderr=log)
-    done = subprocess.run(["nice", "ninja", "-C", build, f"-j{jobs}", "-k0"], stdout=subprocess.PIPE,
+    done = subprocess.run(["nice", "ninja", "-C", build, f"-j{jobs}", "-k0", *targets], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     log.write(done.stdout)
     log.flush()
-    refused = set()
-    for m in re.finditer(r"^(?:In file included from )?([^\s:]+):(\d+):(?:\d+:)? (?:fatal )?error:", done.stdout, re.M):
-        path = os.path.relpath(os.path.normpath(os.path.join(build, m.group(1))), tree)
-        refused.add((path, int(m.group(2))))
-    return done.returncode == 0, refused
+    return done.returncode == 0, refused_lines(tree, build, done.stdout)
+
+
+SAID = re.compile(r"^(?:In file included from )?([^\s:]+):(\d+):(?:\d+:)? (?:fatal )?error:"
+                  r"|^ +inlined from .* at ([^\s:]+):(\d+):|^In function", re.M)
+
+
+def refused_lines(tree, build, said):
+    """{(file, line)} of the compiler's errors; of one in a header of the system, the lines that this was inlined at."""
+    refused, inlined = set(), set()
+    for m in SAID.finditer(said):
+        if not (m[1] or m[3]):
+            inlined = set()
+            continue
+        place = os.path.relpath(os.path.normpath(os.path.join(build, m[1] or m[3])), tree), int(m[2] or m[4])
+        if m[3]:
+            inlined.add(place)
+        else:
+            refused |= inlined if place[0].startswith("..") and inlined else {place}
+    return refused
 
 
 def drop_refused(mutants, refused):
