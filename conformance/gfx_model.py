@@ -425,3 +425,17 @@ def cull(e, planes, point, tt, keep_outside, guard, eps):
     results = [inside(e, p, point, tt) for p in planes]
     return int(all(results)) ^ keep_outside
 
+
+def cull_box(e, planes, box, encoding, contain, keep_outside):
+    """15.3 without a transform; box: six elements"""
+    low, high = list(box[:3]), list(box[3:])
+    if encoding:
+        first, second = [e.widen(x) for x in box[:3]], [e.widen(x) for x in box[3:]]
+        low = [e.narrow(e.sub(a, b)) for a, b in zip(first, second)] if encoding == 1 else low
+        high = [e.narrow(e.add(a, b)) for a, b in zip(first, second)]
+    unit, inside_of = e.cv(1), []
+    for q in range(8):
+        point = [e.widen((high if q >> k & 1 else low)[k]) for k in range(3)] + [unit]
+        inside_of.append([bool(e.le(e.dot([e.widen(x) for x in plane], point), 0)) for plane in planes])
+    found = all(all(c) for c in inside_of) if contain else all(any(c[p] for c in inside_of) for p in range(len(planes)))
+    return int(found) ^ keep_outside
