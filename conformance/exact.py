@@ -241,7 +241,8 @@ class Arith:
     def key(self, a):
         """An order of numbers in which -0 is below +0."""
         k, s, m, e = decode(self.f, a)
-        size = (1 << 400) if k == INF else m << e + 200
+        low = self.f.emin - self.f.p
+        size = 1 << self.f.emax - low + 2 if k == INF else m << e - low if m else 0
         return (-size, -1) if s else (size, 0)
 
     def less(self, a, b):
