@@ -35,6 +35,7 @@ def meshes(suite):
             g = mesh(s, f"vertices{k}", columns, rows, .04 * k)
             s.rstate(depth_function="lequal", blend=("opaque", "alpha", "additive")[k])
             s.gstate(**g, index_base=indices, index_type="u16")
+            s.gdraw(30, idx_base=len(order) - 54, flags="INDEXED")
             s.gdraw(len(order), flags=("INDEXED", "INDEXED|FLAT", "INDEXED")[k])
         suite.add(s)
 
@@ -66,7 +67,7 @@ def far(suite):
             corners = [dict(x=x + r.uniform(-9, 9), y=y + r.uniform(-9, 9), z=r.random(), u=u * size + r.uniform(-1, 1), v=v * size, color=r.getrandbits(32))
                        for x, y, u, v in ((-size, -size, -1.1, .7), (size, -size, 1.3, .2), (0, size, .1, -1.2))]
             s.rstate(depth_function=("always", "lequal")[n & 1], flags=("DEPTH|TEXTURE", "DEPTH")[n == 2], blend=("opaque", "additive", "alpha")[n % 3])
-            s.triangle(*corners[n % 3:], *corners[:n % 3])
+            s.triangle(*corners[n % 3:], *corners[:n % 3], flags=("DEPTH|TEXTURED", "DEPTH")[n == 2])
         suite.add(s)
 
 
@@ -83,7 +84,7 @@ def states(suite):
                 s.rstate(flags=flags, blend=("opaque", "alpha", "additive")[(n + k) // 2 % 3])
             r = s.random
             s.triangle(*(dict(x=x + r.uniform(-3, 3), y=y + r.uniform(-3, 3), z=r.random(), w=r.uniform(.5, 2), u=r.uniform(-1, 9), v=r.uniform(-1, 9), color=r.getrandbits(32))
-                         for x, y in ((-4, -3), (60, 0), (9, 16))))
+                         for x, y in ((-4, -3), (60, 0), (9, 16))), flags=flags.replace("TEXTURE", "TEXTURED"))
         suite.add(s)
 
 
@@ -110,7 +111,7 @@ def beyond(suite):
         end = 0x80020000
         for first in (3, 9, 15):
             s.rstate(depth_base=end - 128 * first - 40, depth_stride=128, depth_function="always", blend="additive")
-            s.triangle({"x": -2.0, "y": -1.0, "color": 0x10203040}, {"x": 40.0, "y": 0.0, "color": 0x01020304}, {"x": 3.0, "y": 30.0, "color": 0x00102030})
+            s.triangle({"x": -2.0, "y": -1.0, "color": 0x10203040}, {"x": 40.0, "y": 0.0, "color": 0x01020304}, {"x": 3.0, "y": 30.0, "color": 0x00102030}, flags="DEPTH")
         suite.add(s)
 
 
