@@ -38,6 +38,12 @@ def memory(suite):
     s.command("COPY_BUFFER", s.base + 200, 0x10002000 + 32 * 5, count=8)
     suite.add(s)
 
+    s = plain("tile/queue/many-answers", "TILE-532", 8192)
+    s.seen = ["answers"]  # not how long the queue waited for the host to take what it had
+    for k in range(70):
+        s.command("READ_MEM", s.base + 64 * k, count=255)
+    suite.add(s)
+
     s = plain("tile/queue/memory-refused", "TILE-532 TILE-541")
     for at in (s.base + 1, s.base + 2, END, END - 4, 0x7FFFFFFC, 0x20000000, 0, 0x100023FC, 0x3000FFFC):
         s.command("WRITE_MEM", at, payload=[1, 2])
@@ -298,6 +304,26 @@ def dispatches(suite):
     packet(s, "two", effect=barked((1, 3)), grid=(4, 1), wdog=9, core_mask=0xA, priority=255)
     s.host("REGISTER", offset=WDOG, value=20)
     packet(s, "default", effect=barked((0, 1)), grid=(2, 1))
+    suite.add(s)
+
+    def stores(s, p):
+        p.csrr(7, "core_id")
+        p.li(5, s.base)
+        p("SHLI", rd=6, rs1=7, uimm=2)
+        p("ADD", rd=5, rs1=5, rs2=6)
+        p("ADDI", rd=7, rs1=7, simm=0x41)
+        p.st(7, 5, 0)
+        endless(s, p)
+    s = machine("tile/queue/watchdog-publishes", "TILE-530", stores)
+
+    def stored(q, s=s):
+        for core in range(4):
+            q.cores[4 * core:4 * core + 4] = [9, s.loop, s.loop, 1 << 11]
+            q.memory.write(s.base + 4 * core, 0x41 + core, 4)
+        return 0x29
+        yield
+    packet(s, "all", effect=stored, grid=(4, 1), wdog=50)
+    s.command("READ_MEM", s.base, count=4)
     suite.add(s)
 
     def waits(s, p):
