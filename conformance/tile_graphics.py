@@ -342,6 +342,7 @@ OPCODES = {"NOP": 0, "WRITE_MEM": 1, "READ_MEM": 2, "BARRIER": 0x22, "COPY_BUFFE
 FLAGS = {"IRQ": 1, "EMIT": 2, "WAIT": 4}
 BAD_OPCODE, BAD_ARG, BAD_LENGTH = 0x30, 0x31, 0x32
 FAULT, COMMAND, BLOCKED, WAITING = 1, 2, 4, 8
+ANSWERS = 16384  # words of READ_MEM that the host has not taken
 
 
 class Step:
@@ -550,6 +551,8 @@ class Queue:
         if name == "READ_MEM":
             if not self.reachable(a, length):
                 return BAD_ARG
+            if len(self.answers) + length > ANSWERS:
+                return None
             self.answers += [self.load(a + 4 * k) for k in range(length)]
             return 0
         if name == "COPY_BUFFER":

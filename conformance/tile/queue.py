@@ -39,8 +39,7 @@ def memory(suite):
     suite.add(s)
 
     s = plain("tile/queue/many-answers", "TILE-532", 8192)
-    s.seen = ["answers"]  # not how long the queue waited for the host to take what it had
-    for k in range(70):
+    for k in range(66):  # more than there is room for: the queue waits for the host, which takes nothing
         s.command("READ_MEM", s.base + 64 * k, count=255)
     suite.add(s)
 
