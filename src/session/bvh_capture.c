@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "base/incoming.h"
 #include "confine/sandbox.h"
+#include "gfx12/drivers/radv_capture.h"
 #include "gfx12/drivers/rdf.h"
 
 #include <inttypes.h>
@@ -416,6 +417,27 @@ static bool make_view(struct session_bvh *file, struct parts *parts)
     return true;
 }
 
+/* What RADV recorded, as GPURT would have; the bytes of the file are kept for the dump. */
+static bool translate(struct session_bvh *file, const struct parts *parts)
+{
+    struct session_driver *d = &file->driver;
+
+    for (uint32_t i = 0; i < parts->count; i++) {
+        if (parts->list[i].structure.header_bytes != FACET_GFX12_RADV_CAPTURE_HEADER) {
+            continue;
+        }
+        if (d->original == NULL) {
+            d->original = malloc(file->bytes.size + 1);
+            if (d->original == NULL) {
+                return false;
+            }
+            memcpy(d->original, file->bytes.data, file->bytes.size);
+        }
+        facet_gfx12_radv_capture_translate(file->bytes.data, &d->pieces[i]);
+    }
+    return true;
+}
+
 static int by_number(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
@@ -468,6 +490,9 @@ open_capture(struct session_bvh *file, struct parts *parts, struct facet_error *
                               "structure %u has no header of RTIP 3.1",
                               parts->list[i].number);
         }
+    }
+    if (!translate(file, parts)) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the structures");
     }
     snprintf(file->driver.reason, sizeof file->driver.reason, "a capture (RDF container)");
     return FACET_OK;

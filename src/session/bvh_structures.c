@@ -83,7 +83,9 @@ void session_structures_print(const struct session_bvh *file)
            facet_gfx12_driver_name(chosen->structure.driver),
            d->reason);
     if (d->original != NULL) {
-        printf("translated          to one base for all nodes, as the hardware reads them\n");
+        printf("translated          %s\n",
+               d->capture ? "instances name the root behind the header, as in captures of gpurt"
+                          : "to one base for all nodes, as the hardware reads them");
     }
     printf("structures          %" PRIu32 "%s\n\n", d->count, d->capture ? " in the capture" : "");
     printf("      #  kind  %-14s  %10s  %10s  contents\n", "address", "bytes", "count");

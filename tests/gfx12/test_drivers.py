@@ -345,6 +345,8 @@ def captures_give_the_hits_of_their_buffers():
         with tempfile.TemporaryDirectory() as folder:
             expected = hits_of(folder, rays, *words_of(capture, folder), "--driver", "gpurt")
             for compress, short in ((False, False), (False, True), (True, False), (True, True)):
+                if short and name == "gpurt_rebraid":  # RADV has one node for each instance
+                    continue
                 if compress and not reads_zstd(folder):
                     continue
                 path = write(folder, "x.rra", rra.capture(capture, compress=compress, short=short))
@@ -364,6 +366,32 @@ def captures_give_the_hits_of_their_buffers():
             for word in ("3", "-1", "x"):
                 check_eq(facet("check", path, "--structure", word).returncode, 2, "--structure " + word)
             check_eq(facet("dump", path, "--structure", "all").returncode, 2, "all of them in a dump")
+
+
+@case("G12-275 G12-295")
+def captures_that_radv_records_give_the_hits_of_their_buffers():
+    rays = model.rays(400, WHOLE)
+    jumps = 0
+    for name in ("radv_batch", "radv_pair", "radv_late", "radv_late_single"):
+        _, scene, blases = DIALECTS[name]
+        counts = [[len(PLACED)]] + [[len(g.triangles) for g in blas] for blas in blases]
+        data = rra.recorded(scene, counts)
+        with tempfile.TemporaryDirectory() as folder:
+            expected = hits_of(folder, rays, *words_of(scene, folder), "--driver", "radv")
+            path = write(folder, "x.rra", data)
+            check_eq(hits_of(folder, rays, path), expected, name)
+            for word in ("0", "1", "2"):
+                result = facet("check", path, "--structure", word, "--json")
+                check_eq(result.returncode, 0, name + ": " + result.stdout)
+            text = facet("dump", path, "--json")
+            check_eq(facet("encode", write(folder, "x.json", text.stdout.encode()), "-o", os.path.join(folder, "y")).returncode,
+                     0, "encode")
+            with open(os.path.join(folder, "y"), "rb") as file:
+                again = file.read()
+            nodes = rra.Recorder(scene.segments[0].data).out[128:]
+            check_eq(again[128:128 + len(nodes)], bytes(nodes), name + ": a dump has the bytes of the file")
+        jumps += sum(b & 0xF0 > 0x10 and b & 15 != 5 for r in scene.segments[1:] for b in rra.Recorder(r.data).types())
+    check(jumps > 0, "no child is followed by a gap, so that nothing was tested")
 
 
 @case("G12-275")

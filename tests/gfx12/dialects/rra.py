@@ -57,3 +57,77 @@ def capture(scene, compress=False, rtip=None, version=gpurt.VERSION, name="RawAc
         head = struct.pack("<2I5I", address & 0xFFFFFFFF, address >> 32, 0, 12, offset, size, int(blas))
         chunks.append((name, version, head, bytes(data)))
     return container(chunks, compress)
+
+
+class Recorder:
+    """A structure of RADV in the form in which RADV records it: box nodes, then leaves, one after another in the order of a
+    walk; a leaf that two boxes share is there twice, instances lose what stands beside them to a table at the end."""
+    def __init__(self, data):
+        self.offset, = struct.unpack_from("<I", data, 0)
+        self.nodes, self.boxes, self.leaves, self.side = data[self.offset:], 0, 0, b""
+        self.count(0)
+        self.out = bytearray(128 * (1 + self.boxes + self.leaves))
+        self.next_box, self.next_leaf = 256, 128 * (1 + self.boxes)
+        self.copy(0, 128, 0xFFFFFFFF)
+
+    def children(self, at):
+        inner, leaf, exponents = struct.unpack_from("<2I16xI", self.nodes, at)
+        inner, leaf = inner << 3, leaf << 3
+        for i in range(1 + (exponents >> 28) if exponents >> 28 != 15 else 0):
+            last, = struct.unpack_from("<I", self.nodes, at + 40 + 12 * i)
+            kind, size = last >> 24 & 15, last >> 28
+            yield i, kind, inner if kind == 5 else leaf
+            inner, leaf = (inner + 128 * size, leaf) if kind == 5 else (inner, leaf + 128 * size)
+
+    def count(self, at):
+        self.boxes += 1
+        for _, kind, child in self.children(at):
+            self.leaves += kind in (0, 6)
+            if kind == 5:
+                self.count(child)
+
+    def copy(self, at, to, parent):
+        self.out[to:to + 128] = self.nodes[at:at + 128]
+        struct.pack_into("<3I", self.out, to, self.next_box >> 3, self.next_leaf >> 3, parent)
+        box, leaf = self.next_box, self.next_leaf
+        self.next_box += 128 * sum(kind == 5 for _, kind, _ in self.children(at))
+        self.next_leaf += 128 * sum(kind in (0, 6) for _, kind, _ in self.children(at))
+        for i, kind, child in self.children(at):
+            if kind == 5:
+                self.copy(child, box, to >> 3 | 5)
+                box += 128
+            elif kind in (0, 6):
+                self.out[leaf:leaf + 128] = self.nodes[child:child + 128]
+                if kind == 6:
+                    self.instance(child, leaf, to >> 3 | 5)
+                    self.out[to + 43 + 12 * i] = 0x16
+                leaf += 128
+
+    def types(self):
+        """Type and size of every child of a box as recorded."""
+        for at in range(128, 128 * (1 + self.boxes), 128):
+            count = self.out[at + 27] >> 4
+            yield from (self.out[at + 43 + 12 * i] for i in range(1 + count if count != 15 else 0))
+
+    def instance(self, at, to, parent):
+        custom, index, offset = struct.unpack_from("<3I", self.nodes, at + 128 + 48)
+        link, = struct.unpack_from("<Q", self.nodes, at + 48)
+        struct.pack_into("<QI", self.out, to + 48, link - (offset >> 3) + (128 >> 3), parent)
+        self.side += struct.pack("<4I", index, custom, 12, 0) + self.nodes[at + 128:at + 176]
+
+
+def recorded(scene, counts, compress=False):
+    """The capture that RADV makes of radv.scene(...); `counts`: for each of its structures, the primitives of each geometry."""
+    chunks = information()
+    for number, (segment, geometries) in enumerate(zip(scene.segments, counts)):
+        r, count = Recorder(segment.data), sum(geometries)
+        first = 128 * (1 + r.boxes)
+        end = first + 128 * r.leaves
+        head = struct.pack("<16IQI44x", int(number != 0), 128, len(r.out) + 120, count, count, 0, len(geometries),
+                           0 if number else 2, 128,
+                           first, end, end + len(r.side), r.boxes, 0, count, 8 << 16, 0, 5)
+        va = segment.address & 0xFFFFFFFFFFFF
+        tail = r.side if number == 0 else b"".join(struct.pack("<3I", n, 0, 0) for n in geometries)
+        data = struct.pack("<QI116x", va, len(r.out)) + head + bytes(r.out[128:]) + tail
+        chunks.append(("RawAccelStruct", 0xF0005, struct.pack("<Q5I", va, 0, 12, 128, 120, int(number != 0)), data))
+    return container(chunks, compress)
