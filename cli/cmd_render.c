@@ -140,6 +140,10 @@ bool render_read_options(const struct cli_args *args,
     if (out->machine->rasterizes && !has_rays(args, out->machine)) {
         return false;
     }
+    if (heat == NULL &&
+        cli_useless(args, (const char *const[]){"heat-max", NULL}, "is for --heatmap")) {
+        return false;
+    }
     if ((out->machine->places_instances || out->machine->rasterizes) &&
         (quality != NULL || profile != NULL)) {
         (void)cli_bad(args,

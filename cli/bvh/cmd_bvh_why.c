@@ -117,7 +117,9 @@ static bool tell_lost(const struct cli_args *args,
     memcpy(ray.origin, query->origin, sizeof ray.origin);
     memcpy(ray.direction, query->direction, sizeof ray.direction);
     return facet_gfx12_lost_rays(unit, query, &ray, 1, NULL, &lost, NULL) == FACET_OK &&
-           (report_lost(args, view, &lost) || report_wrong_base(args, view));
+           (report_lost(args, view, &lost) || report_wrong_base(args, view) ||
+            ((cli_given(args, "base") || cli_given(args, "root")) &&
+             report_trouble(args, view, true)));
 }
 
 static int run_why(const struct cli_args *args)

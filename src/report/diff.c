@@ -4,6 +4,7 @@
 #include "gfx12/image/diff.h"
 #include "report/builders.h"
 #include "report/differences.h"
+#include "report/lost.h"
 #include "json/json.h"
 
 static uint64_t offset_of(uint32_t node)
@@ -48,9 +49,6 @@ int report_diff(const struct cli_args *args,
     struct facet_error err = {0};
     int code;
 
-    if (cli_given(args, "fields")) {
-        return compare_fields(args, a, b, limit);
-    }
     if (facet_gfx12_walk(&views[0], &walks[0], &err) != FACET_OK) {
         return cli_bad_error(args, &err);
     }
@@ -58,11 +56,18 @@ int report_diff(const struct cli_args *args,
         facet_gfx12_walk_free(&walks[0]);
         return cli_bad_error(args, &err);
     }
-    if (!builders && (walks[0].reached == 0 || walks[1].reached == 0 ||
-                      facet_gfx12_same_shape(&views[0], &walks[0], &views[1], &walks[1]))) {
+    if (cli_given(args, "fields") ||
+        (!builders && (walks[0].reached == 0 || walks[1].reached == 0 ||
+                       facet_gfx12_same_shape(&views[0], &walks[0], &views[1], &walks[1])))) {
         code = compare_fields(args, a, b, limit);
     } else {
         code = report_builders(args, views, walks, builders);
+    }
+    /* What cannot be followed on both sides would pass for the same. */
+    for (unsigned i = 0; i < 2; i++) {
+        if (code != CLI_BAD && report_broken(args, &views[i], &walks[i], false)) {
+            code = CLI_NO;
+        }
     }
     facet_gfx12_walk_free(&walks[0]);
     facet_gfx12_walk_free(&walks[1]);

@@ -110,6 +110,11 @@ static bool is_float(const char *output)
     return cli_ends_with(output, ".pfm") || cli_ends_with(output, ".exr");
 }
 
+static bool is_counted(enum facet_render_aov aov)
+{
+    return aov == FACET_AOV_NODES || aov == FACET_AOV_PAIRS || aov == FACET_AOV_CANDIDATES;
+}
+
 static enum facet_status encode(const struct cli_args *args,
                                 const struct facet_render_bvh_look *look,
                                 struct facet_image_f *image,
@@ -244,6 +249,13 @@ static bool read_look(const struct cli_args *args,
         !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
         !report_size_read(args, &width, &height) ||
         !report_camera_frame(args, &file->view, file->name, &look->camera)) {
+        return false;
+    }
+    if ((!is_counted(look->aov) || is_float(cli_value(args, "output"))) &&
+        cli_useless(args,
+                    (const char *const[]){"heat-max", NULL},
+                    "is for colours of counts: --heatmap, --aov heat or --procedural candidates, "
+                    "in a .png")) {
         return false;
     }
     look->common.api_flags = (uint32_t)flags;

@@ -559,6 +559,19 @@ def links_into_nothing_are_told_by_every_command():
                     continue  # this ray need not meet it
                 check(result.returncode in ((1, 2) if command[0] in ("render", "export") else (1,)), f"{command} {what}: {result}")
                 check(result.stderr or command[0] == "check", f"{command} {what}: no word")
+        for what, more in wrong.items():  # both sides are the same, and broken
+            for how in ((), ("--fields",), ("--builders",)):
+                other = [w + "-b" if w.startswith("--") else w for w in more]
+                result = facet("diff", *more, *other, *how)
+                check_eq(result.returncode, 1, f"diff {what} {how}: {result}")
+                check("to nothing or across" in result.stderr, result.stderr)
+        # A base that is the instance itself: every link of the image is right, and it is read as a box.
+        own = os.path.join(folder, "own.gfx12")
+        check_eq(facet("build", CUBE, "-o", own, "--base", "0x10000").returncode, 0, "build")
+        for how in ((), ("--brief",), ("--tree",)):
+            result = facet("why", own, "--base", "0x10080", "--ray", "0 0 5 0 0 -1", *how)
+            check_eq(result.returncode, 1, f"why {how}: {result}")
+            check("is --base right" in result.stderr or "across other nodes" in result.stderr, result.stderr)
         custom = os.path.join(folder, "custom")
         os.makedirs(custom)
         for command in ("info", "dump"):

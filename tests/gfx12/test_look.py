@@ -137,6 +137,7 @@ def what_does_not_fit_is_refused():
             ((image, "--spp", "4"), "--spp is for scenes"), ((image, "--no-ao"), "--no-ao is for scenes"),
             ((image, "--camera", "0"), "has no cameras"), ((image, "--machine", "tile"), "--machine gfx12"),
             ((image, "--aov", "ids", "--heatmap", "nodes"), "two pictures"), ((image, "--eye", "1,2"), "--eye is '1,2'"),
+            ((image, "--heat-max", "3"), "--heat-max is for colours of counts"), ((CUBE, "--heat-max", "3"), "for --heatmap"),
             ((image, "--eye", "0,0,0", "--look-at", "0,0,0"), "no direction"), ((image, "--fov", "180"), "--fov"),
             ((image, "--up", "a,b,c"), "--up is 'a,b,c'"), ((image, "--size", "0x4"), "--size"),
             ((path("zero.gfx12"),), "zero.gfx12"), ((path("short.gfx12"),), "short.gfx12"), ((path("none.gfx12"),), "none.gfx12"),
