@@ -5,6 +5,7 @@
 #include "session/lint.h"
 #include "session/tile/picture.h"
 #include "session/tile/play.h"
+#include "session/trace.h"
 
 #include "json/json.h"
 
@@ -16,6 +17,7 @@ struct drawing {
     const struct cli_args *args;
     struct session_tile_play list;
     struct session_lint lint;
+    struct session_trace trace;
     uint64_t hash;
     struct cli_stop watch;
 };
@@ -79,19 +81,21 @@ static int tell_json(struct drawing *d, const char *output)
 static void tell_text(const struct drawing *d, const char *output)
 {
     uint64_t commands = facet_tile_info_of(d->list.machine).commands;
+    FILE *out = d->trace.file == stdout ? stderr : stdout;
 
-    session_tile_play_print(&d->list, stdout);
-    printf("%s: %u x %u pixels, %" PRIu64 " command%s, %u failed, %" PRIu64
-           " instruction%s, hash 0x%016" PRIx64 "\n",
-           output,
-           (unsigned)d->list.plan.frame.width,
-           (unsigned)d->list.plan.frame.height,
-           commands,
-           cli_s(commands),
-           (unsigned)d->list.play.bad,
-           d->list.play.instructions,
-           cli_s(d->list.play.instructions),
-           d->hash);
+    session_tile_play_print(&d->list, out);
+    fprintf(out,
+            "%s: %u x %u pixels, %" PRIu64 " command%s, %u failed, %" PRIu64
+            " instruction%s, hash 0x%016" PRIx64 "\n",
+            output,
+            (unsigned)d->list.plan.frame.width,
+            (unsigned)d->list.plan.frame.height,
+            commands,
+            cli_s(commands),
+            (unsigned)d->list.play.bad,
+            d->list.play.instructions,
+            cli_s(d->list.play.instructions),
+            d->hash);
 }
 
 static int draw(struct drawing *d, const char *output)
@@ -100,16 +104,23 @@ static int draw(struct drawing *d, const char *output)
     int expected;
     bool good;
 
-    if (!session_lint_start(&d->lint, d->args, d->list.machine)) {
+    if (!session_lint_start(&d->lint, d->args, d->list.machine) ||
+        !session_trace_open(&d->trace, d->args, d->list.plan.program)) {
         return CLI_BAD;
     }
-    facet_machine_observe(d->list.machine, session_lint_observer(&d->lint));
+    d->trace.beside = session_lint_observer(&d->lint);
+    d->list.trace = &d->trace;
     cli_stop_begin(&d->watch, d->list.machine, cli_deadline_left());
     good = session_tile_play_run(&d->list, &err);
     cli_stop_end(&d->watch);
-    if (!good || !write_picture(d, output, &err)) {
+    if (!good) {
         (void)cli_bad_error(d->args, &err);
+    }
+    if (!session_trace_close(&d->trace, d->args, good || d->list.stopped) || !good) {
         return d->list.stopped ? cli_stop_code() : CLI_BAD;
+    }
+    if (!write_picture(d, output, &err)) {
+        return cli_bad_error(d->args, &err);
     }
     session_lint_print(&d->lint, d->list.plan.program);
     if (d->args->json) {
@@ -128,7 +139,8 @@ static int draw(struct drawing *d, const char *output)
 static int run_draw(const struct cli_args *args)
 {
     struct drawing d = {.args = args};
-    const char *path = args->positional[0], *output = cli_value(args, "output");
+    const char *path = args->positional[0], *output = cli_value(args, "output"),
+               *trace = cli_value(args, "trace");
     int code = CLI_BAD;
 
     if (output == NULL) {
@@ -137,7 +149,13 @@ static int run_draw(const struct cli_args *args)
     if (strcmp(output, "-") == 0 && args->json) {
         return cli_bad(args, "the picture and --json both write to standard output");
     }
-    if (cli_would_replace(args, output, path, "the command list") || !cli_can_write(args, output)) {
+    if (trace != NULL && strcmp(trace, "-") == 0 && (strcmp(output, "-") == 0 || args->json)) {
+        return cli_bad(
+            args, "the trace and %s both write to standard output", args->json ? "--json" : "-o");
+    }
+    if (cli_would_replace(args, output, path, "the command list") ||
+        cli_would_replace(args, trace, path, "the command list") ||
+        cli_would_replace(args, trace, output, "the picture") || !cli_can_write(args, output)) {
         return CLI_BAD;
     }
     if (session_tile_play_start(&d.list, args, path)) {
@@ -158,6 +176,7 @@ static const struct cli_option draw_options[] = {
     CLI_PLAIN_OPTION,
     CLI_STOP_OPTION,
     SESSION_LINT_SWITCHES,
+    SESSION_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 
@@ -176,8 +195,9 @@ const struct cli_command cli_cmd_tile_draw = {
         "index and the field. Exit code 1 means that the picture was drawn and some command "
         "reported a status other than ok, or with --lint-error that there is a finding; 124 that "
         "--max-seconds is over, 130 that it was interrupted: then there is no picture.\n\n"
-        "--lint reports where the kernels of the list violate the contract, as in `facet tile "
-        "run` (docs/lint.md).",
+        "--lint reports where the kernels of the list violate the contract, and --trace writes "
+        "what "
+        "they do, as in `facet tile run` (docs/lint.md, docs/trace.md).",
     .examples = "facet tile draw examples/tile/triangle.json -o triangle.png\n"
                 "facet tile draw examples/tile/triangle.json -o triangle.png --json",
     .options = draw_options,

@@ -48,6 +48,8 @@ struct facet_trace_form {
     bool skips_traps; /* has no line for them */
     void (*head)(const facet_machine *machine, struct facet_strbuf *out); /* or NULL */
     void (*step)(const struct facet_trace_step *step, struct facet_strbuf *out);
+    /* What units did behind the last step: `number` and the items are set; or NULL. */
+    void (*rest)(const struct facet_trace_step *step, struct facet_strbuf *out);
     const char *tail; /* after the last step */
 };
 

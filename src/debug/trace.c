@@ -319,6 +319,37 @@ enum facet_status facet_tracer_create(const facet_machine *machine,
     return FACET_OK;
 }
 
+/* Commands of a queue that no step has followed. Any filter is one of steps, and leaves them out.
+ */
+static void write_rest(facet_tracer *t)
+{
+    const struct facet_trace_options *o = &t->options;
+    size_t count = 0;
+
+    if (t->form->rest == NULL || !t->started || facet_tracer_done(t) || o->only != NULL ||
+        o->insn != NULL || o->core != FACET_ANY_CORE || o->first_pc != 0 || o->last_pc != 0) {
+        return;
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->items[i].kind == FACET_ITEM_UNIT && t->items[i].u.unit.core == FACET_NONE) {
+            t->items[count++] = t->items[i];
+        }
+    }
+    if (count != 0) {
+        struct facet_trace_step step = {.machine = t->machine,
+                                        .number = t->step,
+                                        .core = FACET_NONE,
+                                        .items = t->items,
+                                        .count = count};
+
+        facet_strbuf_clear(&t->line);
+        t->form->rest(&step, &t->line);
+        t->failed = t->failed || t->line.failed;
+        t->options.write(t->options.context, facet_strbuf_text(&t->line), t->line.length);
+    }
+    t->count = 0;
+}
+
 void facet_tracer_finish(facet_tracer *t)
 {
     struct facet_trace_step *step;
@@ -326,6 +357,7 @@ void facet_tracer_finish(facet_tracer *t)
     for (size_t i = 0; (step = facet_trace_last_at(&t->kept, i)) != NULL; i++) {
         write_step(t, step);
     }
+    write_rest(t);
     if (t->form->tail[0] != '\0') {
         t->options.write(t->options.context, t->form->tail, strlen(t->form->tail));
     }

@@ -113,11 +113,10 @@ static uint32_t core_of(const struct facet_item *item)
                                            : item->u.reg.core;
 }
 
-static void put_step(const struct facet_trace_step *step, struct facet_strbuf *out)
+static void put_changes(const struct facet_trace_step *step,
+                        const struct facet_core_desc *core,
+                        struct facet_strbuf *out)
 {
-    const struct facet_core_desc *core = facet_machine_core(step->machine, step->core);
-
-    put_head(step, out);
     facet_strbuf_puts(out, ",\"changes\":[");
     for (size_t i = 0; i < step->count; i++) {
         const struct facet_item *item = &step->items[i];
@@ -149,5 +148,18 @@ static void put_step(const struct facet_trace_step *step, struct facet_strbuf *o
     facet_strbuf_puts(out, "]}\n");
 }
 
+static void put_step(const struct facet_trace_step *step, struct facet_strbuf *out)
+{
+    put_head(step, out);
+    put_changes(step, facet_machine_core(step->machine, step->core), out);
+}
+
+static void put_rest(const struct facet_trace_step *step, struct facet_strbuf *out)
+{
+    facet_strbuf_puts(out, "{\"step\":");
+    facet_trace_number(out, step->number);
+    put_changes(step, NULL, out);
+}
+
 const struct facet_trace_form facet_trace_form_jsonl = {
-    .text = true, .head = put_header, .step = put_step, .tail = ""};
+    .text = true, .head = put_header, .step = put_step, .rest = put_rest, .tail = ""};

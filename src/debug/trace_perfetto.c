@@ -46,6 +46,15 @@ static void put_unit(struct facet_strbuf *out, const struct facet_unit_event *ev
     facet_strbuf_puts(out, "}}");
 }
 
+static void put_units(const struct facet_trace_step *step, struct facet_strbuf *out)
+{
+    for (size_t i = 0; i < step->count; i++) {
+        if (step->items[i].kind == FACET_ITEM_UNIT) {
+            put_unit(out, &step->items[i].u.unit, step->number);
+        }
+    }
+}
+
 static void put_step(const struct facet_trace_step *step, struct facet_strbuf *out)
 {
     size_t length = 0;
@@ -70,12 +79,8 @@ static void put_step(const struct facet_trace_step *step, struct facet_strbuf *o
         facet_trace_hex(out, (struct facet_value){step->trap->value, 0}, 1);
         facet_strbuf_puts(out, "\"}}");
     }
-    for (size_t i = 0; i < step->count; i++) {
-        if (step->items[i].kind == FACET_ITEM_UNIT) {
-            put_unit(out, &step->items[i].u.unit, step->number);
-        }
-    }
+    put_units(step, out);
 }
 
 const struct facet_trace_form facet_trace_form_perfetto = {
-    .text = true, .head = put_head, .step = put_step, .tail = "\n]}\n"};
+    .text = true, .head = put_head, .step = put_step, .rest = put_units, .tail = "\n]}\n"};

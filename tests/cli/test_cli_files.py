@@ -117,7 +117,7 @@ FORMS = [
     ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --out target,64=>out.raw "
      "--save >out.tile --cover >out.json", "fixed"),
     ("tile test <k1", "free+prints"),
-    ("tile draw <triangle.json -o >out.png", "fixed"),
+    ("tile draw <triangle.json -o >out.png --trace >out.jsonl", "fixed+trace"),
     ("run <hello.elf --profile-out >out.json", "free+prints"),
     ("profile show <profile.json", "free"),
     ("cover merge <hello.json <hello2.json -o >out.json", "free"),

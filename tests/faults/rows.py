@@ -242,7 +242,7 @@ ROWS = [
     ("tile test k1", {}),
     ("tile test k1 --json", {}),
     ("tile draw triangle.json -o out.png", {}),
-    ("tile draw files.json -o out.png --lint", {}),
+    ("tile draw files.json -o out.png --lint --trace out.jsonl", {}),
     ("tile draw triangle.json --threads 2 -o out.png --json", {}),
     ("run frame.elf --profile-out out.json", {}),
     ("profile show profile.json", {}),

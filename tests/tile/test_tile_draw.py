@@ -223,6 +223,36 @@ def faults_say_who_wrote_what_they_read():
 
 
 @case()
+def traces_have_steps_and_commands():
+    """A rectangle, a kernel of three instructions on one tile, a rectangle: the commands stand where they ended."""
+    commands = [RSTATE, rect(0, 0, 8, 8, "#ff0000"), {"command": "DISPATCH", "descriptor": {"pc": "k", "grid": [1, 1]}},
+                rect(0, 0, 4, 4, "#00ff00")]
+    buffers = {"frame": {"size": 256}, "k": {"code": ["ADDI s1, s0, 5", "ADDI s2, s1, 1", "EXIT"]}}
+    plain = draw(commands, buffers, out="plain.png")
+    check_eq(plain.returncode, 0, plain.stderr)
+    done = draw(commands, buffers, extra=["--trace", path("t.jsonl")])
+    check_eq((done.returncode, done.stdout), (0, plain.stdout.replace("plain.png", "out.png")), done.stderr)
+    with open(path("t.jsonl")) as file:
+        lines = [json.loads(line) for line in file][1:]
+    told = [[c["what"] for c in line["changes"] if c.get("unit") == "queue"] for line in lines]
+    names = [c["command"] for c in commands]
+    at = names.index("DISPATCH")
+    check_eq([line.get("insn") for line in lines], ["ADDI s1, s0, 5", "ADDI s2, s1, 1", "EXIT", None])
+    check_eq(told, [names[:at], [], [], names[at:]])
+    done = draw(commands, buffers, extra=["--trace", path("t.json"), "--trace-format", "perfetto"])
+    with open(path("t.json")) as file:
+        events = json.load(file)["traceEvents"]
+    check_eq([e["name"] for e in events if e.get("cat") == "queue"], ["queue " + name for name in names])
+    done = draw(commands, buffers, extra=["--trace", "-", "--trace-from", "1", "--trace-count", "1"])
+    check_eq([json.loads(line).get("step") for line in done.stdout.splitlines()[1:]], [1], "what --trace - prints")
+    check("out.png: 8 x 8 pixels" in done.stderr, done.stderr)
+    for words, why in ((["--trace", path("list.json")], "is the command list"), (["--trace", path("out.png")], "is the picture"),
+                       (["--trace", "-", "--json"], "standard output"), (["--trace-count", "1"], "need --trace")):
+        done = draw(commands, buffers, extra=words)
+        check(done.returncode == 2 and why in done.stderr and not os.path.exists(path("out.png")), done.stderr)
+
+
+@case()
 def expected_pictures():
     done = draw([RSTATE, rect(0, 0, 8, 8, "#336699")])
     hash = re.search(r"hash (0x[0-9a-f]{16})", done.stdout).group(1)

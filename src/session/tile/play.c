@@ -174,16 +174,23 @@ static void take_answers(struct session_tile_play *p, const struct facet_tile_li
         p->reads, json_pack("{s:i, s:o}", "command", (int)step->index, "words", list));
 }
 
-/* Runs until nothing moves or it is stopped. */
-static void advance(struct session_tile_play *p)
+/* Runs until nothing moves or it is stopped; false after a complaint about the trace. */
+static bool advance(struct session_tile_play *p)
 {
     uint64_t first = facet_machine_steps(p->machine);
     struct facet_stop stop;
 
     do {
-        const struct facet_run run = {.budget = facet_tile_play_budget(&p->play)};
+        struct facet_run run = {.budget = facet_tile_play_budget(&p->play)};
+        uint64_t steps = facet_machine_steps(p->machine);
         const struct facet_tile_list_step *done;
 
+        if (p->trace != NULL) {
+            run.budget = session_trace_limit(p->trace, steps, run.budget);
+            if (!session_trace_update(p->trace, p->args, p->machine, steps)) {
+                return false;
+            }
+        }
         facet_machine_run(p->machine, &run, &stop);
         done = facet_tile_play_note(&p->play);
         if (done != NULL) {
@@ -200,6 +207,7 @@ static void advance(struct session_tile_play *p)
         }
     } while (stop.reason == FACET_STOP_BUDGET);
     p->stopped = stop.reason == FACET_STOP_REQUEST;
+    return true;
 }
 
 bool session_tile_play_run(struct session_tile_play *p, struct facet_error *err)
@@ -212,7 +220,9 @@ bool session_tile_play_run(struct session_tile_play *p, struct facet_error *err)
         if (facet_tile_play_give(&p->play, err) != FACET_OK) {
             return false;
         }
-        advance(p);
+        if (!advance(p)) {
+            return facet_fail(err, FACET_ERR_MEMORY, 0, "there is no picture") == FACET_OK;
+        }
         if (p->stopped) {
             step = facet_tile_play_pending(&p->play);
             step = step != NULL ? step : given;

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/pool.h"
+#include "session/trace.h"
 #include "tile/tile.h"
 #include "tile_list/play.h"
 
@@ -24,7 +25,8 @@ struct session_tile_play {
     json_t *faults; /* per step: a list of the faults of its kernel, or null */
     char **notes;   /* per step: the same as text, or NULL */
     uint32_t explained;
-    bool stopped; /* by a signal or the clock */
+    bool stopped;                /* by a signal or the clock */
+    struct session_trace *trace; /* of what the kernels do; NULL: none. Set before the run */
 };
 
 /* Reads the list at `path` and the files beside it, and makes the machine with its buffers. false
