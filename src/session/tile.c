@@ -8,6 +8,7 @@
 #include "assembler/assemble.h"
 #include "base/bits.h"
 #include "base/file.h"
+#include "gfx12/drivers/sniff.h"
 #include "object/elf.h"
 #include "object/hex.h"
 
@@ -218,24 +219,6 @@ static bool assemble(struct session_tile *s,
     return good;
 }
 
-/* The kind of a file that is not a program; NULL when it may be one. */
-static const char *other_kind(const struct facet_bytes *file)
-{
-    size_t i = 0;
-
-    if (file->size >= 4 && memcmp(file->data, "\x89PNG", 4) == 0) {
-        return "a PNG picture";
-    }
-    if (file->size >= 3 && memcmp(file->data, "\xFF\xD8\xFF", 3) == 0) {
-        return "a JPEG picture";
-    }
-    while (i < file->size && strchr(" \t\r\n", file->data[i]) != NULL && file->data[i] != 0) {
-        i++;
-    }
-    /* { and [ are not opcodes of the machine. */
-    return i < file->size && (file->data[i] == '{' || file->data[i] == '[') ? "JSON text" : NULL;
-}
-
 /* Words in hexadecimal, an executable or a flat file. */
 static enum facet_status read_program(const char *path,
                                       const struct facet_bytes *file,
@@ -243,7 +226,9 @@ static enum facet_status read_program(const char *path,
                                       struct facet_object **out,
                                       struct facet_error *err)
 {
-    const char *other = other_kind(file);
+    const bool hex = cli_ends_with(path, ".hex"), elf = facet_elf_is(file->data, file->size);
+    const char *other =
+        hex || elf ? NULL : facet_gfx12_looks_like(path, file->data, file->size).what;
 
     if (other != NULL) {
         return facet_fail(err,
@@ -253,11 +238,10 @@ static enum facet_status read_program(const char *path,
                           "(.hex) or a flat file of instructions",
                           other);
     }
-    if (cli_ends_with(path, ".hex")) {
+    if (hex) {
         return facet_hex_read(FACET_ISA_TILE, (const char *)file->data, file->size, base, out, err);
     }
-    return facet_elf_is(file->data, file->size)
-               ? facet_elf_read(file->data, file->size, out, err)
+    return elf ? facet_elf_read(file->data, file->size, out, err)
                : facet_object_from_bytes(FACET_ISA_TILE, file->data, file->size, base, out, err);
 }
 

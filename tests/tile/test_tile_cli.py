@@ -321,7 +321,11 @@ def kernels_in_files_of_all_kinds():
         file.write("\n{}\n")
     with open(path("x.png"), "wb") as file:
         file.write(b"\x89PNG\r\n\x1a\n")
-    for name, kind in (("x.json", "JSON text"), ("x.png", "a PNG picture")):
+    with open(path("x.txt"), "w") as file:
+        file.write("Dear machine, run this.\n")
+    with open(path("x.glb"), "wb") as file:
+        file.write(b"glTF\2\0\0\0")
+    for name, kind in (("x.json", "JSON"), ("x.png", "a PNG picture"), ("x.txt", "text"), ("x.glb", "a glTF scene (GLB)")):
         for command in (["tile", "run"], ["gdb", "--machine", "tile", "--stdio"]):
             done = facet(*command, path(name))
             check_eq(done.returncode, 2)

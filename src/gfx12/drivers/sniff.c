@@ -39,7 +39,8 @@ static bool ends_with(const char *path, const char *end)
     return length >= tail && strcasecmp(path + length - tail, end) == 0;
 }
 
-/* Nodes are never text: they have zeros and high bytes within a few words. Text has letters. */
+/* Nodes are never text: they have zeros and high bytes within a few words. Text has letters, or
+ * begins a list. */
 static bool is_text(const uint8_t *bytes, uint64_t size)
 {
     uint64_t look = size < 1024 ? size : 1024, letters = 0;
@@ -48,7 +49,7 @@ static bool is_text(const uint8_t *bytes, uint64_t size)
         if ((bytes[i] < 0x20 && !isspace(bytes[i])) || bytes[i] == 0x7f || bytes[i] >= 0xf8) {
             return false; /* what no text has, in UTF-8 either */
         }
-        letters += isalpha(bytes[i]) != 0;
+        letters += isalpha(bytes[i]) != 0 || bytes[i] == '{' || bytes[i] == '[';
     }
     return letters != 0 && size >= 4;
 }
@@ -85,6 +86,8 @@ static bool is_obj(const uint8_t *bytes, uint64_t size)
 struct facet_gfx12_looks
 facet_gfx12_looks_like(const char *path, const uint8_t *bytes, uint64_t size)
 {
+    uint64_t first = 0;
+
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (size >= kinds[i].length && memcmp(bytes, kinds[i].begin, kinds[i].length) == 0) {
             return (struct facet_gfx12_looks){kinds[i].what, kinds[i].scene};
@@ -96,7 +99,10 @@ facet_gfx12_looks_like(const char *path, const uint8_t *bytes, uint64_t size)
     if (!is_text(bytes, size)) {
         return (struct facet_gfx12_looks){NULL, false};
     }
-    if (bytes[0] == '{' || bytes[0] == '[') {
+    while (first < size && isspace(bytes[first])) {
+        first++;
+    }
+    if (first < size && (bytes[first] == '{' || bytes[first] == '[')) {
         if (ends_with(path, ".gltf") || has_word(bytes, size, "\"asset\"")) {
             return (struct facet_gfx12_looks){"a glTF scene", true};
         }
