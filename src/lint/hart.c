@@ -41,6 +41,7 @@ struct hart_state {
     uint32_t word;       /* of the instruction */
     /* The last LR, until its SC: 0 for none, and the first access since. */
     uint64_t lr_pc, lr_address, between;
+    bool lr_wide; /* LR.D */
     bool lr_lost; /* to a trap */
 };
 
@@ -392,8 +393,8 @@ static void note_race(struct hart_lint *l, const struct facet_memory_event *even
     }
 }
 
-/* LR and SC: what the architecture lets succeed is an SC to the place of the last LR, with nothing
- * of memory in between. */
+/* LR and SC: what the architecture lets succeed is an SC to the place of the last LR, of its size,
+ * with nothing of memory in between. */
 static void
 check_reservation(struct hart_lint *l, struct lint_place place, const struct facet_insn *in)
 {
@@ -404,6 +405,7 @@ check_reservation(struct hart_lint *l, struct lint_place place, const struct fac
     if (is_lr(in)) {
         s->lr_pc = place.pc;
         s->lr_address = address;
+        s->lr_wide = in->row == FACET_XPHMG_LR_D;
         s->between = 0;
         s->lr_lost = false;
     } else if (is_sc(in)) {
@@ -416,6 +418,9 @@ check_reservation(struct hart_lint *l, struct lint_place place, const struct fac
                                 FACET_LINT_LR_SC,
                                 "another place than LR at 0x%" PRIx64,
                                 lr.pc);
+        } else if (s->lr_pc != 0 && s->lr_wide != (in->row == FACET_XPHMG_SC_D)) {
+            facet_lint_add_pair(
+                l->store, place, lr, FACET_LINT_LR_SC, "another size than LR at 0x%" PRIx64, lr.pc);
         } else if (s->lr_pc != 0 && s->between != 0) {
             facet_lint_add_pair(l->store,
                                 place,

@@ -68,7 +68,7 @@
       "meets an access of another hart or core, and nothing orders the two") \
     R(TILE_RACE, "tile-race", "", "R-TILE-133", \
       "meets an access of another tile on the same core, and nothing orders the two") \
-    R(LR_SC, "lr-sc", "R-RV-28", "", \
+    R(LR_SC, "lr-sc", "R-RV-28 R-CAP-80", "", \
       "an SC that fails always, or may fail for ever") \
     R(BARRIER, "barrier", "", "R-TILE-64", \
       "tiles of a dispatch differ in the BARR.SYNC that they pass") \

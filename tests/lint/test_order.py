@@ -77,6 +77,26 @@ TILE += [
     (None, two("LW s3, 0(s21)", "NOP\n LW s4, 0(s21)"), TWO),
     ("race", two("mate: LW s3, 0(s21)", "NOP\n NOP\nbad: SW s10, 0(s21)"), TWO),
     (None, two("AADD s3, s9, (s21), rlx", "AADD s4, s9, (s21), rlx"), TWO),
+    # Vectors: a lane of one core meets a scalar of the other.
+    ("race", two("VBCAST.I32 v1, s9\nmate: VST.V v1, 0(s21)", "NOP\n NOP\n NOP\nbad: LW s2, 12(s21)"), TWO),
+    ("race", two("ADDI s2, s0, 16\n VBCAST.I32 v1, s9\nmate: VST.S v1, (s21), s2",
+                 "NOP\n NOP\n NOP\n NOP\nbad: SW s9, 48(s21)"), TWO),
+    (None, two("ADDI s2, s0, 16\n VBCAST.I32 v1, s9\n VST.S v1, (s21), s2", "NOP\n NOP\n NOP\n NOP\n SW s9, 52(s21)"), TWO),
+    ("race", two("VBCAST.I32 v2, s23\n VXOR v2, v2, v2\n VBCAST.I32 v1, s9\nmate: VSTX v1, (s21), v2",
+                 "NOP\n NOP\n NOP\n NOP\nbad: LB s9, 1(s21)"), TWO),
+    # What the flag says is true, but too early: the word is stored once more.
+    ("race", two("SW s9, 0(s21)\n AXCHG s0, s9, (s23), rl\nmate: SW s10, 0(s21)", WAIT[1] + "\nbad: LW s2, 0(s21)"), TWO),
+    # A lock that is taken and given back without order.
+    ("race", two(LOCKED.format(0, "").replace(", rl", ", rlx").replace(" SW s3", "mate: SW s3"),
+                 LOCKED.format(1, "bad:").replace(", rl", ", rlx")), TWO),
+    # Two locks for one word.
+    ("race", two(LOCKED.format(0, "").replace(" SW s3", "mate: SW s3"), LOCKED.format(1, "NOP\n NOP\n NOP\nbad:").replace("s23", "s22").replace(
+        "t1:", "ADDI s22, s21, 128\nt1:", 1)), TWO),
+    # A release that another atomic carries on, and a ring with acknowledgement.
+    (None, two("SW s10, 0(s21)\n AXCHG s0, s9, (s23), rl\n AADD s0, s9, (s23), rlx",
+               "w: AOR s1, s0, (s23), aq\n BNE s1, s10, w\n LW s2, 0(s21)"), TWO),
+    (None, two("SW s9, 0(s21)\n AXCHG s0, s9, (s23), rl\na: AOR s1, s0, (s23), aq\n BNE s1, s10, a\n SW s10, 0(s21)",
+               WAIT[1] + "\n LW s2, 0(s21)\n AXCHG s0, s10, (s23), rl"), TWO),
     ("race", two("mate: SW s9, 0(s21)", "NOP\n NOP\nbad: AADD s4, s9, (s21), rlx"), TWO),
     (None, two(LOCKED.format(0, ""), LOCKED.format(1, "")), TWO),
     ("tile-race", BASE + "bad: LW s3, 0(s2)\nmate: SW s1, 0(s2)\n EXIT", MANY),
@@ -137,6 +157,8 @@ HARTS += [
     ("lr-sc", harts("nop", "bad: sc.w t2, t1, (s1)")),
     ("lr-sc", harts("nop", "mate: lr.w t2, (s0)\nbad: sc.w t2, t1, (s1)")),
     ("lr-sc", harts("nop", "lr.w t2, (s1)\nmate: ld t3, 8(s0)\nbad: sc.w t2, t1, (s1)")),
+    ("lr-sc", harts("nop", "mate: lr.w t2, (s1)\nbad: sc.d t2, t1, (s1)")),
+    (None, harts("nop", "1: lr.d t2, (s1)\n add t2, t2, t1\n sc.d t3, t2, (s1)\n bnez t3, 1b")),
     (None, harts("nop", "1: lr.w.aq t2, (s1)\n add t2, t2, t1\n sc.w.rl t3, t2, (s1)\n bnez t3, 1b")),
 ]
 
