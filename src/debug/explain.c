@@ -1,5 +1,5 @@
 /* See explain.h. */
-#include "debug/explain.h"
+#include "debug/explain_parts.h"
 
 #include "isa/isa.h"
 
@@ -24,6 +24,7 @@ struct facet_writes {
     uint64_t steps;
     uint32_t pending[PENDING]; /* indexes into writes, of the running step */
     uint32_t pending_count;
+    struct facet_explain_told jobs;
 };
 
 /* The step is over: now its pc is known. */
@@ -34,6 +35,7 @@ static void settle(struct facet_writes *w, uint64_t pc)
         w->writes[w->pending[i]] = (struct write){pc, w->steps};
     }
     w->pending_count = 0;
+    facet_explain_jobs_settle(&w->jobs, pc);
 }
 
 static void see_reg(void *context, const struct facet_reg_event *event)
@@ -48,6 +50,13 @@ static void see_reg(void *context, const struct facet_reg_event *event)
 static void see_retire(void *context, const struct facet_retire_event *event)
 {
     settle(context, event->pc);
+}
+
+static void see_unit(void *context, const struct facet_unit_event *event)
+{
+    struct facet_writes *w = context;
+
+    facet_explain_jobs_hear(&w->jobs, event);
 }
 
 static void see_trap(void *context, const struct facet_trap_event *event)
@@ -73,8 +82,11 @@ facet_writes *facet_writes_create(const facet_machine *machine)
         free(w);
         return NULL;
     }
-    w->observer = (struct facet_observer){
-        .context = w, .retire = see_retire, .reg_write = see_reg, .trap = see_trap};
+    w->observer = (struct facet_observer){.context = w,
+                                          .retire = see_retire,
+                                          .reg_write = see_reg,
+                                          .trap = see_trap,
+                                          .unit = see_unit};
     return w;
 }
 
@@ -126,7 +138,7 @@ void facet_explain_place(const struct facet_explain *e, uint64_t address, struct
 }
 
 /* "symbol", "offset", "file" and "line", as far as they are known. */
-static void put_names(const struct facet_explain *e, struct facet_record *r, uint64_t address)
+void facet_explain_names(const struct facet_explain *e, struct facet_record *r, uint64_t address)
 {
     const struct facet_object_symbol *symbol = NULL;
     const struct facet_line_row *row = NULL;
@@ -145,8 +157,10 @@ static void put_names(const struct facet_explain *e, struct facet_record *r, uin
     }
 }
 
-static void
-put_instruction(const struct facet_explain *e, struct facet_record *r, uint32_t core, uint64_t pc)
+void facet_explain_instruction(const struct facet_explain *e,
+                               struct facet_record *r,
+                               uint32_t core,
+                               uint64_t pc)
 {
     char text[160] = "";
     uint32_t length = 0;
@@ -180,11 +194,10 @@ static bool reads_operand(const struct facet_insn_row *row, const struct facet_o
     return seen > 1;
 }
 
-/* The register of a machine's table that an operand names, FACET_NONE for other kinds. */
-static uint32_t reg_of(const struct facet_explain *e,
-                       uint32_t core,
-                       const struct facet_operand *operand,
-                       uint32_t word)
+uint32_t facet_explain_reg_of(const struct facet_explain *e,
+                              uint32_t core,
+                              const struct facet_operand *operand,
+                              uint32_t word)
 {
     int64_t number = operand->kind == FACET_OPERAND_SP ? 2 : facet_operand_get(operand, word);
     char file, name[16];
@@ -256,8 +269,8 @@ static void put_writer(const struct facet_explain *e,
         facet_record_say(r, ", written at %s", facet_strbuf_text(&place));
         facet_strbuf_free(&place);
     }
-    put_names(e, r, write->pc);
-    put_instruction(e, r, core, write->pc);
+    facet_explain_names(e, r, write->pc);
+    facet_explain_instruction(e, r, core, write->pc);
     facet_record_close(r);
 }
 
@@ -292,8 +305,8 @@ static void
 put_registers(const struct facet_explain *e, struct facet_record *r, uint32_t core, uint64_t pc)
 {
     uint8_t bytes[4] = {0};
-    uint32_t word, shown[8], count = 0;
-    const struct facet_insn_row *row;
+    uint32_t word = 0, shown[8], count = 0;
+    const struct facet_insn_row *row = NULL;
 
     facet_record_list(r, "registers");
     if (facet_machine_read(e->machine, 0, pc, bytes, 2, NULL) == FACET_OK) {
@@ -302,7 +315,7 @@ put_registers(const struct facet_explain *e, struct facet_record *r, uint32_t co
                (uint32_t)bytes[3] << 24;
         row = facet_isa_decode(e->isa, word);
         for (uint32_t i = 0; row != NULL && i < row->operand_count; i++) {
-            uint32_t reg = reg_of(e, core, &row->operands[i], word);
+            uint32_t reg = facet_explain_reg_of(e, core, &row->operands[i], word);
             bool again = reg == FACET_NONE || !reads_operand(row, &row->operands[i]);
 
             for (uint32_t k = 0; k < count; k++) {
@@ -315,6 +328,9 @@ put_registers(const struct facet_explain *e, struct facet_record *r, uint32_t co
         }
     }
     facet_record_close(r);
+    if (row != NULL) {
+        facet_explain_operand(e, r, core, row, word);
+    }
 }
 
 /* ---- words of status ---- */
@@ -368,8 +384,8 @@ void facet_explain_core(const struct facet_explain *e,
 {
     if (r->json) {
         facet_record_hex(r, "pc", pc, 8);
-        put_names(e, r, pc);
-        put_instruction(e, r, core, pc);
+        facet_explain_names(e, r, pc);
+        facet_explain_instruction(e, r, core, pc);
     }
     put_registers(e, r, core, pc);
     facet_record_list(r, "status_words");
@@ -379,6 +395,11 @@ void facet_explain_core(const struct facet_explain *e,
         if (csr != FACET_NONE) {
             put_status(e, r, core, csr);
         }
+    }
+    facet_record_close(r);
+    facet_record_list(r, "jobs");
+    if (e->writes != NULL) {
+        facet_explain_jobs(e, r, &e->writes->jobs);
     }
     facet_record_close(r);
 }

@@ -36,6 +36,8 @@ struct facet_trace_step {
     size_t count;
 };
 
+/* Spike's word for the cause of an exception, such as "load_access_fault"; NULL: it has none. */
+const char *facet_trace_cause(uint64_t cause);
 /* A decimal number; a hexadecimal one of at least `digits` digits (at most 32). A trace has
  * millions of lines, hence no printf. */
 void facet_trace_number(struct facet_strbuf *out, uint64_t value);

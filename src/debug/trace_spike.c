@@ -184,6 +184,11 @@ static const char *const cause_names[] = {
 };
 enum { FIRST_ECALL = 8, LAST_ECALL = 11 };
 
+const char *facet_trace_cause(uint64_t cause)
+{
+    return cause < sizeof cause_names / sizeof cause_names[0] ? cause_names[cause] : NULL;
+}
+
 static void put_trap(const struct facet_trace_step *step, struct facet_strbuf *out)
 {
     uint64_t cause = step->trap->cause & ~(UINT64_C(1) << 63);
@@ -191,9 +196,9 @@ static void put_trap(const struct facet_trace_step *step, struct facet_strbuf *o
 
     put_core(step->core, out);
     facet_strbuf_puts(out, " exception ");
-    if (!interrupt && cause < sizeof cause_names / sizeof cause_names[0]) {
+    if (!interrupt && facet_trace_cause(cause) != NULL) {
         facet_strbuf_puts(out, "trap_");
-        facet_strbuf_puts(out, cause_names[cause]);
+        facet_strbuf_puts(out, facet_trace_cause(cause));
     } else {
         facet_strbuf_puts(out, interrupt ? "interrupt #" : "trap #");
         facet_trace_number(out, cause);

@@ -291,6 +291,32 @@ def stops_say_who_wrote_what_they_read():
     check_eq([(r["name"], r["value"], r["written"]["pc"]) for r in stopped["registers"]], [("x11", "0x0000000000002000", "0x80000004")])
 
 
+@case("RT-267")
+def jobs_that_failed_are_told_where_the_program_stops():
+    """A job does not trap: what stopped it, who submitted it and its descriptor are told at the next stop."""
+    mtx = ("_start: li t0, 0x8000000000300000\n csrw CAP.PREC.MODE, t0\n la a0, job\nask: xsubmit.mtx a1, a0\n xfence.wait a1\n .word 0\n"
+           " .data\n .align 3\njob: .dword @MATRIX@, vector, result\n .word 37, 5, 1, 0\n .zero 24\nvector: .float 5, 6\nresult: .word 0, 0\n")
+    bad = assemble("badjob", mtx.replace("@MATRIX@", "0x20000000"))
+    for words in ([], ["--jobs", "late"], ["--jobs", "late:3"]):
+        said = facet("run", bad, *words).stderr
+        check("  mtx job 0x0200000000000001 failed: MTXSTAT.JOB_ERR = 5 load_access_fault, submitted at 0x8000001c <ask>: xsubmit.mtx x11, x10\n"
+              "  XPHMG_MTX_DESC at 0x80000028: mat = 0x20000000 (no memory) vin = 0x80000068 vout = 0x80000070 ld_imm = 0x25 " in said, said)
+        told = json.loads(facet("run", bad, *words, "--json").stdout)["stopped"]["jobs"]
+        check_eq([(j["unit"], j["id"], j["error"], j["submitted"]["pc"], j["descriptor"]["members"]["mat"]) for j in told],
+                 [("mtx", "0x200000000000001", 5, "0x8000001c", "0x20000000")])
+    good = facet("run", assemble("goodjob", mtx.replace("@MATRIX@", "vector")), "--json")
+    check_eq(json.loads(good.stdout)["stopped"]["jobs"], [])
+    rt = ("_start: li t0, 1\n csrw RTCFG, t0\n la a0, job\n xsubmit.rt a2, a0\n xfence.wait a2\n addi a0, a0, 4\n xsubmit.rt a2, a0\n"
+          " .data\n .balign 64\njob: .dword bvh, queue, 0, 0, 0x20000000\n .word 16, 0\n .zero 24\n .balign 64\nbvh: .zero 256\n"
+          "queue: .dword 0x20000000, 0x100, 7\n")
+    said = facet("run", assemble("rtjob", rt)).stderr
+    check("  rt job 0x0100000000000001 failed: RTSTAT.LAST_EC = 4 EC_QUEUE, submitted at 0x80000010 <_start+16>: xsubmit.rt x12, x10\n" in said, said)
+    check("tri_buf = 0x20000000 (no memory) opts = 0x10 ANY_HIT\n" in said, said)
+    check("  XPHMG_RT_DESC at 0x80000044: " in said, said)  # that of the instruction that trapped
+    sample = assemble("sample", "_start: li t0, 1\n csrw GFXCFG, t0\n li a0, 0x20000000\n GFX.SAMPLE a2, a0, d=1\n")
+    check("  TextureDesc at 0x20000000: no memory\n" in facet("run", sample).stderr, "a texture's descriptor")
+
+
 @case()
 def what_was_asked_for_before_is_not_the_instruction_at_pc():
     text = ENDLESS_JOB.replace("@RAYS@", "1000").replace("@TRIANGLES@", "1500000")

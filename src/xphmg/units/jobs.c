@@ -171,6 +171,14 @@ static unsigned perform(struct facet_hart *h, unsigned queue, const uint8_t *des
                                       : facet_xmem_copy_run(h, descriptor);
 }
 
+static void
+tell_failed(struct facet_hart *h, unsigned queue, uint64_t id, unsigned error, uint64_t address)
+{
+    if (error != 0) {
+        facet_hart_unit(h, unit_of(queue), "failed", 3, (uint64_t[]){id, error, address});
+    }
+}
+
 static uint64_t *issued_of(struct facet_hart *h, unsigned queue)
 {
     return queue == FACET_QUEUE_RT ? &h->xmem->ticket_rt : &h->xmem->ticket_mtx;
@@ -193,11 +201,14 @@ static struct facet_trap do_at_once(struct facet_hart *h,
                                     unsigned queue,
                                     const uint8_t descriptor[FACET_JOB_BYTES])
 {
-    (void)perform(h, queue, descriptor);
+    uint64_t id = (uint64_t)queue << FACET_TICKET_QUEUE_LSB | *issued_of(h, queue);
+    unsigned error = perform(h, queue, descriptor);
+
     if (facet_part_left(h)) {
         memmove(h->part->descriptor, descriptor, FACET_JOB_BYTES);
         return FACET_RETIRED;
     }
+    tell_failed(h, queue, id, error, h->x[in->rs1]);
     return end_submission(h, in, queue);
 }
 
@@ -359,7 +370,7 @@ struct facet_hart *facet_jobs_complete(struct facet_jobs *jobs, struct facet_har
     unsigned q = resumed ? part->queue - 1u : first_queue(jobs);
     struct facet_job *job = &jobs->queue[q][0];
     struct completion c = {.h = &harts[job->hart], .job = job, .queue = q + 1};
-    uint64_t id = id_of(jobs, c.h->xmem, c.queue, 0);
+    uint64_t id = id_of(jobs, c.h->xmem, c.queue, 0), address = job->address;
     bool stalled = c.h->stalled;
 
     if (!resumed) {
@@ -372,6 +383,7 @@ struct facet_hart *facet_jobs_complete(struct facet_jobs *jobs, struct facet_har
         return c.h;
     }
     facet_part_drop(part);
+    tell_failed(c.h, c.queue, id, c.error, address);
     facet_hart_unit(c.h, unit_of(c.queue), "done", 2, (uint64_t[]){id, c.error});
     return c.h;
 }

@@ -15,6 +15,10 @@
  *     start       id; what follows up to "done" is the job's
  *     done        id, what stopped it: RTSTAT.LAST_EC, else a cause; 0 without an error
  *
+ * A job that an error stops says so in either machine:
+ *
+ *     failed      id, what stopped it, address of the descriptor or destination
+ *
  * Spec: R-XM-52. */
 #ifndef FACET_XPHMG_UNITS_JOBS_H
 #define FACET_XPHMG_UNITS_JOBS_H
