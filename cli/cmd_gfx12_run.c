@@ -1,6 +1,7 @@
 /* `facet gfx12 run`: rays on the gfx12 machine, instruction by instruction. */
 #include "command/output.h"
 #include "command/stop.h"
+#include "session/explain.h"
 #include "session/gfx12.h"
 #include "session/steps.h"
 
@@ -8,6 +9,7 @@
 #include "base/file.h"
 #include "documents/gfx12_vectors.h"
 #include "gfx12/ask/explain.h"
+#include "gfx12/ask/reads.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,6 +23,7 @@ struct session {
     const struct cli_args *args;
     struct session_gfx12 setup;
     struct session_trace trace;
+    struct session_explain why;
     struct facet_stop stop;
 };
 
@@ -142,6 +145,46 @@ static void print_fault(FILE *out, const struct session *s)
             s->stop.address,
             s->stop.pc,
             text);
+    session_explain_print(&s->why, out, s->stop.core, s->stop.pc);
+}
+
+static uint32_t what_it_reads(const facet_machine *machine,
+                              uint32_t lane,
+                              uint64_t pc,
+                              struct facet_explain_read *out,
+                              uint32_t room)
+{
+    struct facet_gfx12_read reads[FACET_GFX12_READS];
+    uint32_t count = facet_gfx12_reads(machine, lane, pc, reads);
+
+    count = count < room ? count : room;
+    for (uint32_t i = 0; i < count; i++) {
+        out[i].reg = reads[i].reg;
+        (void)snprintf(out[i].what, sizeof out[i].what, "%s", reads[i].what);
+    }
+    return count;
+}
+
+/* A lane stands before an instruction. */
+static bool is_paused(const struct session *s)
+{
+    return (s->stop.reason == FACET_STOP_BREAKPOINT || s->stop.reason == FACET_STOP_BUDGET) &&
+           s->stop.core < facet_machine_core_count(s->setup.machine);
+}
+
+static void print_pause(FILE *out, const struct session *s)
+{
+    char text[160] = "";
+
+    (void)facet_machine_disassemble(
+        s->setup.machine, s->stop.core, s->stop.pc, text, sizeof text, NULL);
+    fprintf(out,
+            "lane %" PRIu32 " stopped at %s0x%" PRIx64 ": %s\n",
+            s->stop.core,
+            s->stop.reason == FACET_STOP_BREAKPOINT ? "the breakpoint " : "",
+            s->stop.pc,
+            text);
+    session_explain_print(&s->why, out, s->stop.core, s->stop.pc);
 }
 
 static void report_text(const struct session *s)
@@ -172,11 +215,8 @@ static void report_text(const struct session *s)
     }
     if (s->stop.reason == FACET_STOP_FAULT) {
         print_fault(out, s);
-    } else if (s->stop.reason == FACET_STOP_BREAKPOINT) {
-        fprintf(out,
-                "lane %" PRIu32 " stopped at the breakpoint 0x%" PRIx64 "\n",
-                s->stop.core,
-                s->stop.pc);
+    } else if (is_paused(s)) {
+        print_pause(out, s);
     }
     fprintf(out, "%s after %" PRIu64 " step%s\n", session_result(&s->stop), steps, cli_s(steps));
 }
@@ -239,6 +279,12 @@ static int report_json(const struct session *s)
         facet_record_hex(&r, "value", s->stop.address, 0);
         facet_record_close(&r);
     }
+    if (s->stop.reason == FACET_STOP_FAULT || is_paused(s)) {
+        facet_record_open(&r, "stopped", NULL);
+        facet_record_number(&r, "lane", s->stop.core);
+        facet_explain_core(&s->why.how, &r, s->stop.core, s->stop.pc);
+        facet_record_close(&r);
+    }
     facet_record_close(&r);
 
     code = cli_print_record(s->args, &r);
@@ -262,10 +308,15 @@ static int run_gfx12(const struct cli_args *args)
     good = checked_files(args) && session_gfx12_start(&s.setup, args, profile) &&
            session_resume(args, s.setup.machine, SNAPSHOT_LIMIT) &&
            session_breakpoints(args, s.setup.machine, find_place, NULL, "an address") &&
+           session_explain_start(&s.why, args, s.setup.machine, FACET_ISA_XPHMG, NULL, true) &&
            open_trace(&s);
     if (good) {
         good = session_steps(args, s.setup.machine, &s.trace, &s.stop);
         good = session_trace_close(&s.trace, args, good) && good && save(&s);
+    }
+    s.why.how.reads = what_it_reads;
+    if (good && (s.stop.reason == FACET_STOP_FAULT || is_paused(&s))) {
+        session_explain_look(&s.why, s.stop.reason == FACET_STOP_FAULT);
     }
     if (good && args->json) {
         good = report_json(&s) == CLI_OK;
@@ -278,6 +329,7 @@ static int run_gfx12(const struct cli_args *args)
     if (good) {
         code = session_exit_code(&s.stop);
     }
+    session_explain_free(&s.why);
     session_gfx12_end(&s.setup);
     return code;
 }

@@ -15,7 +15,7 @@ struct write {
     uint64_t step; /* counted from 1; 0: none seen */
 };
 
-enum { PENDING = 64 }; /* registers that one instruction can write, and some */
+enum { PENDING = 64, MOST_READS = 16 }; /* registers that one instruction can write, and some */
 
 struct facet_writes {
     struct facet_observer observer;
@@ -274,8 +274,11 @@ static void put_writer(const struct facet_explain *e,
     facet_record_close(r);
 }
 
-static void
-put_register(const struct facet_explain *e, struct facet_record *r, uint32_t core, uint32_t reg)
+static void put_register(const struct facet_explain *e,
+                         struct facet_record *r,
+                         uint32_t core,
+                         uint32_t reg,
+                         const char *what)
 {
     const struct facet_reg_desc *desc = &facet_machine_core(e->machine, core)->regs[reg];
     const struct write *write = write_of(e, core, reg);
@@ -286,16 +289,19 @@ put_register(const struct facet_explain *e, struct facet_record *r, uint32_t cor
     facet_record_line(r, NULL, NULL);
     if (r->json) {
         facet_record_word(r, "name", desc->name);
+        if (e->reads != NULL) {
+            facet_record_word(r, "what", what);
+        }
     } else {
         facet_record_say(r, "  %s", desc->name);
-        if (desc->alias != NULL) {
-            facet_record_say(r, " (%s)", desc->alias);
+        if (what != NULL) {
+            facet_record_say(r, " (%s)", what);
         }
     }
     put_value(r, desc->width, value);
     if (write != NULL) {
         put_writer(e, r, core, write);
-    } else if (e->writes != NULL && !r->json) {
+    } else if (e->writes != NULL && e->seen != 0 && !r->json) {
         facet_record_say(r, ", not written in the last %" PRIu64 " steps", e->seen);
     }
     facet_record_close(r);
@@ -309,7 +315,14 @@ put_registers(const struct facet_explain *e, struct facet_record *r, uint32_t co
     const struct facet_insn_row *row = NULL;
 
     facet_record_list(r, "registers");
-    if (facet_machine_read(e->machine, 0, pc, bytes, 2, NULL) == FACET_OK) {
+    if (e->reads != NULL) {
+        struct facet_explain_read reads[MOST_READS];
+
+        count = e->reads(e->machine, core, pc, reads, MOST_READS);
+        for (uint32_t i = 0; i < count; i++) {
+            put_register(e, r, core, reads[i].reg, reads[i].what);
+        }
+    } else if (facet_machine_read(e->machine, 0, pc, bytes, 2, NULL) == FACET_OK) {
         (void)facet_machine_read(e->machine, 0, pc, bytes, 4, NULL);
         word = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
                (uint32_t)bytes[3] << 24;
@@ -323,7 +336,8 @@ put_registers(const struct facet_explain *e, struct facet_record *r, uint32_t co
             }
             if (!again && count < sizeof shown / sizeof shown[0]) {
                 shown[count++] = reg;
-                put_register(e, r, core, reg);
+                put_register(
+                    e, r, core, reg, facet_machine_core(e->machine, core)->regs[reg].alias);
             }
         }
     }

@@ -24,12 +24,25 @@ const struct facet_observer *facet_writes_observer(const facet_writes *writes);
 
 /* ---- the explanation ---- */
 
+/* A register that an instruction reads, and what for: "origin x, -1". */
+struct facet_explain_read {
+    uint32_t reg;
+    char what[40];
+};
+
 struct facet_explain {
     const facet_machine *machine;
     enum facet_isa isa;                  /* of the instruction words */
     const struct facet_symbols *symbols; /* NULL: no names and lines */
     const facet_writes *writes;          /* NULL: not known who wrote */
     uint64_t seen;                       /* steps that the writes were watched for */
+    /* What the instruction at `pc` reads, at most `room` registers, in a machine whose instructions
+     * have no rows; NULL: the rows say. */
+    uint32_t (*reads)(const facet_machine *machine,
+                      uint32_t core,
+                      uint64_t pc,
+                      struct facet_explain_read *out,
+                      uint32_t room);
 };
 
 /* Appends "0x80000004 <loop+4> kernel.s:7". */

@@ -89,6 +89,24 @@ def a_trace_names_instructions_nodes_and_lds():
 
 
 @case()
+def stops_say_what_the_instruction_reads():
+    """After two steps of the ray -1 0.25 0.5, direction 1 0.25 0.125: the intersect instruction, its ray and who wrote the node."""
+    said = run("--ray", RAY, "--steps", "2").stdout
+    for line in ("lane 0 stopped at 0x2000000000000: image_bvh8_intersect_ray v[0:9], ",
+                 "  v14 (origin x, -1) = 0xbf800000, not written in the last 2 steps\n",
+                 "  v19 (direction z, 0.125) = 0x3e000000, not written in the last 2 steps\n"):
+        check(line in said, said)
+    node = re.search(r"  v20 \(node: (\w+)\) = (0x\w{8}), written at 0x200000000000c: ds_bvh_stack_push8_pop1_rtn_b32 v20, ", said)
+    lines = [json.loads(line) for line in run("--ray", RAY, "--trace", "-", "--trace-count", "3").stdout.splitlines()[1:]]
+    told = [(c["what"], int(c["values"][0], 16)) for c in lines[2]["changes"] if c.get("unit") == "ray"]
+    check_eq([(node.group(1).replace("primitives", "primitive"), int(node.group(2), 16))], told, said)
+    stopped = json.loads(run("--ray", RAY, "--break", "0x200000000000c", "--json").stdout)["stopped"]
+    check_eq([(r["name"], r["what"]) for r in stopped["registers"][:3]],
+             [("v22", "state of the stack"), ("v21", "last node"), ("v0", "result 0")])
+    check_eq({r["written"]["pc"] for r in stopped["registers"][2:]}, {"0x2000000000000"})
+
+
+@case()
 def a_saved_run_goes_on():
     whole = report("--ray", RAY, "--ray", "0.5 0.5 5 0 0 -1", "--dump-state")
     for steps in (0, 1, 7, 13):
@@ -117,8 +135,9 @@ def a_program_runs_once():
     check_eq(got["fault"], {"lane": 0, "cause": 2, "name": "no code at pc", "pc": "0x1234", "value": "0x1234"})
     done = run("--ray", RAY, "--set", "pc=0x2000000000004", code=1)
     check("lane 0: illegal instruction (cause 1" in done.stdout, done.stdout)
-    check_eq(run("--ray", RAY, "--break", "0x200000000000c").stdout.splitlines()[-2:],
-             ["lane 0 stopped at the breakpoint 0x200000000000c", "breakpoint after 1 step"])
+    said = run("--ray", RAY, "--break", "0x200000000000c").stdout
+    check("lane 0 stopped at the breakpoint 0x200000000000c: ds_bvh_stack_push8_pop1_rtn_b32 " in said, said)
+    check_eq(said.splitlines()[-1], "breakpoint after 1 step")
 
 
 @case()
