@@ -356,7 +356,7 @@ static void print_stop(const struct session *s)
         char text[128] = "";
 
         (void)facet_machine_disassemble(s->machine, core, pc, text, sizeof text, NULL);
-        if (s->stop.reason != FACET_STOP_BREAKPOINT) {
+        if (s->stop.reason != FACET_STOP_BREAKPOINT && text[0] != '\0') {
             fprintf(stderr, "  %s\n", text);
         }
         session_explain_print(&s->why, stderr, core, pc);

@@ -15,12 +15,19 @@ struct write {
     uint64_t step; /* counted from 1; 0: none seen */
 };
 
+/* The last instruction that retired, where it did not continue behind itself. */
+struct jump {
+    uint64_t from, to;
+    bool is_one;
+};
+
 enum { PENDING = 64, MOST_READS = 16 }; /* registers that one instruction can write, and some */
 
 struct facet_writes {
     struct facet_observer observer;
     uint32_t cores, regs; /* regs: of the core that has most */
     struct write *writes; /* cores x regs */
+    struct jump *jumps;   /* cores */
     uint64_t steps;
     uint32_t pending[PENDING]; /* indexes into writes, of the running step */
     uint32_t pending_count;
@@ -49,7 +56,13 @@ static void see_reg(void *context, const struct facet_reg_event *event)
 
 static void see_retire(void *context, const struct facet_retire_event *event)
 {
-    settle(context, event->pc);
+    struct facet_writes *w = context;
+
+    settle(w, event->pc);
+    if (event->core < w->cores) {
+        w->jumps[event->core] =
+            (struct jump){event->pc, event->next_pc, event->next_pc != event->pc + event->length};
+    }
 }
 
 static void see_unit(void *context, const struct facet_unit_event *event)
@@ -78,8 +91,9 @@ facet_writes *facet_writes_create(const facet_machine *machine)
         w->regs = count > w->regs ? count : w->regs;
     }
     w->writes = calloc((size_t)w->cores * w->regs + 1, sizeof *w->writes);
-    if (w->writes == NULL) {
-        free(w);
+    w->jumps = calloc((size_t)w->cores + 1, sizeof *w->jumps);
+    if (w->writes == NULL || w->jumps == NULL) {
+        facet_writes_destroy(w);
         return NULL;
     }
     w->observer = (struct facet_observer){.context = w,
@@ -94,6 +108,7 @@ void facet_writes_destroy(facet_writes *writes)
 {
     if (writes != NULL) {
         free(writes->writes);
+        free(writes->jumps);
         free(writes);
     }
 }
@@ -307,7 +322,8 @@ static void put_register(const struct facet_explain *e,
     facet_record_close(r);
 }
 
-static void
+/* False where no instruction is. */
+static bool
 put_registers(const struct facet_explain *e, struct facet_record *r, uint32_t core, uint64_t pc)
 {
     uint8_t bytes[4] = {0};
@@ -345,6 +361,34 @@ put_registers(const struct facet_explain *e, struct facet_record *r, uint32_t co
     if (row != NULL) {
         facet_explain_operand(e, r, core, row, word);
     }
+    return row != NULL || e->reads != NULL;
+}
+
+/* Where no instruction is, the jump that led there says more. */
+static void
+put_jump(const struct facet_explain *e, struct facet_record *r, uint32_t core, uint64_t pc)
+{
+    const struct jump *jump =
+        e->writes != NULL && core < e->writes->cores ? &e->writes->jumps[core] : NULL;
+    struct facet_strbuf place;
+
+    if (jump == NULL || !jump->is_one || jump->to != pc) {
+        return;
+    }
+    facet_record_open(r, "reached_from", NULL);
+    facet_record_line(r, NULL, NULL);
+    if (r->json) {
+        facet_record_hex(r, "pc", jump->from, 8);
+    } else {
+        facet_strbuf_init(&place);
+        facet_explain_place(e, jump->from, &place);
+        facet_record_say(r, "  reached from %s", facet_strbuf_text(&place));
+        facet_strbuf_free(&place);
+    }
+    facet_explain_names(e, r, jump->from);
+    facet_explain_instruction(e, r, core, jump->from);
+    (void)put_registers(e, r, core, jump->from);
+    facet_record_close(r);
 }
 
 /* ---- words of status ---- */
@@ -401,7 +445,9 @@ void facet_explain_core(const struct facet_explain *e,
         facet_explain_names(e, r, pc);
         facet_explain_instruction(e, r, core, pc);
     }
-    put_registers(e, r, core, pc);
+    if (!put_registers(e, r, core, pc)) {
+        put_jump(e, r, core, pc);
+    }
     facet_record_list(r, "status_words");
     for (size_t i = 0; i < sizeof status_words / sizeof status_words[0]; i++) {
         uint32_t csr = facet_machine_find_csr(e->machine, core, status_words[i]);

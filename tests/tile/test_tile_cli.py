@@ -335,6 +335,20 @@ def kernels_in_files_of_all_kinds():
 
 
 @case()
+def a_jump_to_nowhere_is_told_by_who_jumped():
+    with open(path("nowhere.s"), "w") as file:
+        file.write("LI s1, 0x50000000\nJALR s0, 0(s1)\nEXIT\n")
+    done = facet("tile", "run", path("nowhere.s"))
+    check_eq(done.returncode, 1)
+    check("at pc 0x50000000, address 0x50000000\n  reached from 0x80000008 nowhere.s:2: JALR s0, 0(s1)\n"
+          "  s1 = 0x50000000, written at 0x80000004 nowhere.s:1: ADDI s1, s1, 0\n" in done.stdout, done.stdout)
+    with open(path("end.s"), "w") as file:
+        file.write("NOP\n")
+    done = facet("tile", "run", path("end.s"))
+    check("ran past the end" in done.stdout and "reached from" not in done.stdout, done.stdout)
+
+
+@case()
 def bad_command_lines():
     for words in (["none.s"], [FILL, "--grid", "4"], [FILL, "--grid", "70000x1"], [FILL, "--arg", "x"],
                   [FILL, "--arg", "x=blue"], [FILL, "--arg", "x=@none"], [FILL, "--in", "0=none"],

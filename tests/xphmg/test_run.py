@@ -289,6 +289,12 @@ def stops_say_who_wrote_what_they_read():
     check("  ld x13, 8(x11)\n  x11 (a1) = 0x0000000000002000, written at 0x80000004 <_start+4>: add x11, x10, x10\n" in done.stderr, done.stderr)
     stopped = json.loads(facet("run", program, "--json").stdout)["stopped"]
     check_eq([(r["name"], r["value"], r["written"]["pc"]) for r in stopped["registers"]], [("x11", "0x0000000000002000", "0x80000004")])
+    lost = assemble("lost", "_start: li a0, 0x50000000\n jalr a0\n")  # where no instruction is: the jump that led there
+    done = facet("run", lost)
+    check(done.stderr.endswith("  reached from 0x80000004 <_start+4>: jalr x1, 0(x10)\n"
+                               "  x10 (a0) = 0x0000000050000000, written at 0x80000000 <_start>: lui x10, 0x50000\n"), done.stderr)
+    jump = json.loads(facet("run", lost, "--json").stdout)["stopped"]["reached_from"]
+    check_eq((jump["pc"], jump["symbol"], [r["name"] for r in jump["registers"]]), ("0x80000004", "_start", ["x10"]))
 
 
 @case("RT-267")

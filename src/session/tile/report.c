@@ -48,12 +48,13 @@ void session_tile_faults_print(const facet_machine *machine,
         }
         (void)facet_machine_disassemble(machine, core, r.fault_pc, text, sizeof text, NULL);
         fprintf(out,
-                "core %u: %s (cause %u) at pc %s, address 0x%08x: %s\n",
+                "core %u: %s (cause %u) at pc %s, address 0x%08x%s%s\n",
                 (unsigned)core,
                 facet_tile_cause_name(r.fault_cause),
                 (unsigned)r.fault_cause,
                 session_explain_place(why, r.fault_pc),
                 (unsigned)r.fault_addr,
+                text[0] != '\0' ? ": " : "",
                 text);
         if (ran_off(why->symbols.object, &r)) {
             fprintf(out, "core %u ran past the end of the code: is EXIT missing?\n", core);
