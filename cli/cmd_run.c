@@ -11,6 +11,7 @@
 #include "session/run_output.h"
 #include "session/state_dump.h"
 #include "session/steps.h"
+#include "session/timing.h"
 #include "session/trace.h"
 #include "session/work_list.h"
 #include "session/xphmg.h"
@@ -48,6 +49,7 @@ struct session {
     struct session_lint lint;
     struct session_cover cover;
     struct session_profile profile;
+    struct session_timing timing;
     struct session_run_outputs outputs;
     struct session_explain why;
     bool input_ended;
@@ -452,6 +454,7 @@ static int print_summary(const struct session *s)
     }
     if (result != NULL) {
         session_lint_json(&s->lint, s->program, result);
+        session_timing_json(&s->timing, result);
     }
     if (dump && result != NULL && (cores = json_array()) != NULL) {
         for (uint32_t i = 0; i < facet_machine_core_count(s->machine); i++) {
@@ -518,6 +521,7 @@ static int run_session(struct session *s)
     good = run_program(s);
     cli_stop_end(&s->watch);
     session_profile_stop(&s->profile);
+    good = session_timing_stop(&s->timing) && good;
     (void)fflush(stdout);
     good = good && !ferror(stdout) && !cli_spoiled();
     if (!session_trace_close(&s->trace, s->args, good) || !good) {
@@ -526,6 +530,9 @@ static int run_session(struct session *s)
     look_again(s);
     print_stop(s);
     session_lint_print(&s->lint, s->program);
+    if (!s->args->json) {
+        session_timing_print(&s->timing, stderr);
+    }
     code = print_summary(s);
     if (cli_given(s->args, "framebuffer") &&
         !session_picture_write(s->args, s->machine, cli_value(s->args, "framebuffer"))) {
@@ -570,6 +577,7 @@ static int run_run(const struct cli_args *args)
         !session_lint_start(&s.lint, args, s.machine) ||
         !session_cover_start(&s.cover, args, s.machine, FACET_ISA_XPHMG) ||
         !session_profile_start(&s.profile, args, s.machine) ||
+        !session_timing_start(&s.timing, args, s.machine, FACET_ISA_XPHMG, NULL) ||
         !session_explain_start(&s.why,
                                args,
                                s.machine,
@@ -580,10 +588,12 @@ static int run_run(const struct cli_args *args)
         code = CLI_BAD;
     } else {
         s.lint.symbols = &s.why.symbols;
-        s.trace.beside = session_cover_observer(&s.cover, session_lint_observer(&s.lint));
+        s.trace.beside = session_timing_observer(
+            &s.timing, session_cover_observer(&s.cover, session_lint_observer(&s.lint)));
         code = run_session(&s);
     }
     session_explain_free(&s.why);
+    session_timing_free(&s.timing);
     session_profile_free(&s.profile);
     session_cover_free(&s.cover);
     session_lint_free(&s.lint);
@@ -618,6 +628,7 @@ static const struct cli_option run_options[] = {
     SESSION_LINT_OPTIONS,
     SESSION_COVER_OPTION,
     SESSION_PROFILE_OPTION,
+    SESSION_TIMING_OPTION,
     SESSION_TRACE_OPTIONS_OF(
         "jsonl|spike|spike-traps|perfetto|vcd|konata",
         "JSON lines (default), Spike's commit log, alone or with traps, a timeline, "
@@ -663,6 +674,8 @@ const struct cli_command cli_cmd_run = {
         "--profile-out counts how often every instruction retires, exactly and at nearly the full "
         "speed; "
         "facet profile show has the views (docs/profile.md).\n\n"
+        "--timing estimates how many cycles the program takes on a machine with the numbers of "
+        "FILE, and what limits it; results do not change (docs/timing.md).\n\n"
         "--resume continues from a file of `facet snapshot` instead of a program; places are "
         "then addresses only.\n\n"
         "With --json standard output holds one object with the reason, and what the program "

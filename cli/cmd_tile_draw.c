@@ -5,6 +5,7 @@
 #include "session/lint.h"
 #include "session/tile/picture.h"
 #include "session/tile/play.h"
+#include "session/timing.h"
 #include "session/trace.h"
 
 #include "json/json.h"
@@ -18,6 +19,7 @@ struct drawing {
     struct session_tile_play list;
     struct session_lint lint;
     struct session_trace trace;
+    struct session_timing timing;
     uint64_t hash;
     struct cli_stop watch;
 };
@@ -74,6 +76,7 @@ static int tell_json(struct drawing *d, const char *output)
                        d->list.reads);
     if (result != NULL) {
         session_lint_json(&d->lint, d->list.plan.program, result);
+        session_timing_json(&d->timing, result);
     }
     return cli_print_json(d->args, result);
 }
@@ -105,10 +108,12 @@ static int draw(struct drawing *d, const char *output)
     bool good;
 
     if (!session_lint_start(&d->lint, d->args, d->list.machine) ||
+        !session_timing_start(
+            &d->timing, d->args, d->list.machine, FACET_ISA_TILE, &d->list.plan) ||
         !session_trace_open(&d->trace, d->args, d->list.plan.program)) {
         return CLI_BAD;
     }
-    d->trace.beside = session_lint_observer(&d->lint);
+    d->trace.beside = session_timing_observer(&d->timing, session_lint_observer(&d->lint));
     d->list.trace = &d->trace;
     cli_stop_begin(&d->watch, d->list.machine, cli_deadline_left());
     good = session_tile_play_run(&d->list, &err);
@@ -116,7 +121,8 @@ static int draw(struct drawing *d, const char *output)
     if (!good) {
         (void)cli_bad_error(d->args, &err);
     }
-    if (!session_trace_close(&d->trace, d->args, good || d->list.stopped) || !good) {
+    if (!session_trace_close(&d->trace, d->args, good || d->list.stopped) ||
+        !session_timing_stop(&d->timing) || !good) {
         return d->list.stopped ? cli_stop_code() : CLI_BAD;
     }
     if (!write_picture(d, output, &err)) {
@@ -129,6 +135,9 @@ static int draw(struct drawing *d, const char *output)
         }
     } else if (strcmp(output, "-") != 0) {
         tell_text(d, output);
+    }
+    if (!d->args->json) {
+        session_timing_print(&d->timing, strcmp(output, "-") != 0 ? stdout : stderr);
     }
     expected = session_expect(d->args, d->hash);
     return expected != CLI_OK                                      ? expected
@@ -161,6 +170,7 @@ static int run_draw(const struct cli_args *args)
     if (session_tile_play_start(&d.list, args, path)) {
         code = draw(&d, output);
     }
+    session_timing_free(&d.timing);
     session_lint_free(&d.lint);
     session_tile_play_end(&d.list);
     return code;
@@ -177,6 +187,7 @@ static const struct cli_option draw_options[] = {
     CLI_STOP_OPTION,
     SESSION_LINT_SWITCHES,
     SESSION_TRACE_OPTIONS,
+    SESSION_TIMING_OPTION,
     {NULL, 0, NULL, NULL},
 };
 
@@ -196,8 +207,9 @@ const struct cli_command cli_cmd_tile_draw = {
         "reported a status other than ok, or with --lint-error that there is a finding; 124 that "
         "--max-seconds is over, 130 that it was interrupted: then there is no picture.\n\n"
         "--lint reports where the kernels of the list violate the contract, and --trace writes "
-        "what "
-        "they do, as in `facet tile run` (docs/lint.md, docs/trace.md).",
+        "what they do, as in `facet tile run` (docs/lint.md, docs/trace.md).\n\n"
+        "--timing estimates how many cycles each draw and each kernel takes on a machine with the "
+        "numbers of FILE, and what limits it; the picture does not change (docs/timing.md).",
     .examples = "facet tile draw examples/tile/triangle.json -o triangle.png\n"
                 "facet tile draw examples/tile/triangle.json -o triangle.png --json",
     .options = draw_options,

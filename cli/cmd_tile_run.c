@@ -6,6 +6,7 @@
 #include "session/tile/picture.h"
 #include "session/tile/report.h"
 #include "session/tile_output.h"
+#include "session/timing.h"
 
 #define SNAPSHOT_LIMIT ((size_t)1 << 30) /* bytes: VRAM, caches and state are below */
 
@@ -16,6 +17,7 @@ struct session {
     struct session_trace trace;
     struct session_lint lint;
     struct session_cover cover;
+    struct session_timing timing;
     struct session_explain why;
     struct facet_stop stop;
 };
@@ -80,21 +82,27 @@ static int run_tile(const struct cli_args *args)
            session_cover_start(&s.cover, args, s.setup.machine, FACET_ISA_TILE) &&
            session_explain_start(
                &s.why, args, s.setup.machine, FACET_ISA_TILE, s.setup.program, true) &&
+           session_timing_start(&s.timing, args, s.setup.machine, FACET_ISA_TILE, NULL) &&
            session_trace_open(&s.trace, args, s.setup.program);
     if (good) {
         s.lint.symbols = &s.why.symbols;
-        s.trace.beside = session_cover_observer(&s.cover, session_lint_observer(&s.lint));
+        s.trace.beside = session_timing_observer(
+            &s.timing, session_cover_observer(&s.cover, session_lint_observer(&s.lint)));
         good = session_steps(args, s.setup.machine, &s.trace, &s.stop);
+        good = session_timing_stop(&s.timing) && good;
         good = session_trace_close(&s.trace, args, good) && good;
         session_lint_print(&s.lint, s.setup.program);
     }
     good = good && session_cover_finish(&s.cover) &&
            session_tile_outputs_write(&s.outputs, &s.setup, args, session_cover_part(&s.cover));
     if (good) {
-        good =
-            session_tile_report(
-                args, &s.setup, &s.why, &s.lint, &s.stop, s.outputs.use_stdout ? stderr : stdout) ==
-            CLI_OK;
+        good = session_tile_report(args,
+                                   &s.setup,
+                                   &s.why,
+                                   &s.lint,
+                                   &s.timing,
+                                   &s.stop,
+                                   s.outputs.use_stdout ? stderr : stdout) == CLI_OK;
     }
     if (good && s.stop.reason == FACET_STOP_REQUEST) {
         tell_stop(&s);
@@ -105,6 +113,7 @@ static int run_tile(const struct cli_args *args)
         code = code == CLI_OK || expected == CLI_BAD ? expected : code;
     }
     session_explain_free(&s.why);
+    session_timing_free(&s.timing);
     session_cover_free(&s.cover);
     session_lint_free(&s.lint);
     session_tile_outputs_free(&s.outputs);
@@ -128,6 +137,7 @@ static const struct cli_option run_options[] = {
     SESSION_TILE_OPTIONS,
     SESSION_LINT_OPTIONS,
     SESSION_COVER_OPTION,
+    SESSION_TIMING_OPTION,
     SESSION_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
@@ -164,6 +174,8 @@ const struct cli_command cli_cmd_tile_run = {
         "--lint-rules have the rules.\n\n"
         "--cover counts what the kernel reached of the contract; facet cover report compares that "
         "with the tables (docs/cover.md).\n\n"
+        "--timing estimates how many cycles the kernel takes on a machine with the numbers of "
+        "FILE, and what limits it; results do not change (docs/timing.md).\n\n"
         "Cores are weakly ordered: --mem strong shows what a program does when every store is "
         "seen at once, --schedule SEED runs it in another legal order of instructions. Results "
         "do not depend on the host.",

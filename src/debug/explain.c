@@ -190,25 +190,6 @@ void facet_explain_instruction(const struct facet_explain *e,
 
 /* ---- registers ---- */
 
-/* Whether the row reads the register operand: every one but rd, fd and vd, which the row's own text
- * must name a second time, as in `s[rd] = s[rd] + ...`. */
-static bool reads_operand(const struct facet_insn_row *row, const struct facet_operand *operand)
-{
-    const char *text = row->semantics, *end = strstr(text, "//");
-    char name[8];
-    unsigned seen = 0;
-
-    if (operand->name[1] != 'd' || operand->name[2] != '\0') {
-        return true;
-    }
-    (void)snprintf(name, sizeof name, "[%.2s]", operand->name);
-    while ((text = strstr(text, name)) != NULL && (end == NULL || text < end)) {
-        seen++;
-        text++;
-    }
-    return seen > 1;
-}
-
 uint32_t facet_explain_reg_of(const struct facet_explain *e,
                               uint32_t core,
                               const struct facet_operand *operand,
@@ -345,7 +326,7 @@ put_registers(const struct facet_explain *e, struct facet_record *r, uint32_t co
         row = facet_isa_decode(e->isa, word);
         for (uint32_t i = 0; row != NULL && i < row->operand_count; i++) {
             uint32_t reg = facet_explain_reg_of(e, core, &row->operands[i], word);
-            bool again = reg == FACET_NONE || !reads_operand(row, &row->operands[i]);
+            bool again = reg == FACET_NONE || !facet_operand_is_read(row, &row->operands[i]);
 
             for (uint32_t k = 0; k < count; k++) {
                 again = again || shown[k] == reg;

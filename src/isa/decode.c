@@ -7,6 +7,9 @@
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
 
+#include <stdio.h>
+#include <string.h>
+
 unsigned facet_isa_length(enum facet_isa isa, uint16_t low_half)
 {
     return isa == FACET_ISA_XPHMG && (low_half & 3) != 3 ? 2 : 4;
@@ -37,6 +40,23 @@ const struct facet_insn_row *facet_isa_decode(enum facet_isa isa, uint32_t word)
 static bool is_signed(const struct facet_operand *operand)
 {
     return operand->kind == FACET_OPERAND_SIMM || operand->kind == FACET_OPERAND_PCREL;
+}
+
+bool facet_operand_is_read(const struct facet_insn_row *row, const struct facet_operand *operand)
+{
+    const char *text = row->semantics, *end = strstr(text, "//");
+    char name[8];
+    unsigned seen = 0;
+
+    if (operand->name[1] != 'd' || operand->name[2] != '\0') {
+        return true;
+    }
+    (void)snprintf(name, sizeof name, "[%.2s]", operand->name);
+    while ((text = strstr(text, name)) != NULL && (end == NULL || text < end)) {
+        seen++;
+        text++;
+    }
+    return seen > 1;
 }
 
 int64_t facet_operand_get(const struct facet_operand *operand, uint32_t word)

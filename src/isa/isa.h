@@ -12,6 +12,10 @@ const struct facet_insn_row *facet_isa_decode(enum facet_isa isa, uint32_t word)
  */
 int64_t facet_operand_get(const struct facet_operand *operand, uint32_t word);
 
+/* Whether the row reads the register operand: every one but rd, fd and vd, which the row's own text
+ * must name a second time, as in `s[rd] = s[rd] + ...`. */
+bool facet_operand_is_read(const struct facet_insn_row *row, const struct facet_operand *operand);
+
 /* The word with the operand's pieces replaced; `value` must fit (facet_operand_fits). */
 uint32_t facet_operand_set(const struct facet_operand *operand, uint32_t word, int64_t value);
 bool facet_operand_fits(const struct facet_operand *operand, int64_t value);

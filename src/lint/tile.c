@@ -294,13 +294,14 @@ static void hear_memory(void *self, const struct facet_memory_event *event)
 }
 
 /* Of the units: a texel, or what a graphics instruction reads and draws. */
-static void hear_touch(void *context, uint32_t offset, uint32_t size)
+static void hear_touch(void *context, enum facet_raster_use use, uint32_t offset, uint32_t size)
 {
     struct tile_lint *l = context;
     const struct facet_tile_core *c;
     struct lint_access access = {.offset = offset, .size = size};
     uint16_t row;
 
+    (void)use;
     if (l->m->stepping == FACET_NONE) { /* a command of the queue: every core has published */
         return;
     }
@@ -510,7 +511,7 @@ void *facet_lint_tile_create(facet_machine *machine, struct lint_store *store, b
         l->m = m;
         l->store = store;
         l->order = (struct lint_order){.m = m, .store = store};
-        l->watch = (struct facet_raster_watch){l, hear_touch};
+        l->watch = (struct facet_raster_watch){l, hear_touch, NULL};
         l->pool = m->unit.pool;
         l->plain = m->unit.plain;
         m->unit.watch = &l->watch;

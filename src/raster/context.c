@@ -59,7 +59,7 @@ static enum facet_raster_code read_words(const struct facet_raster_unit *unit,
     if (p == NULL) {
         return FACET_RASTER_BAD_MEM;
     }
-    tell_touch(unit, p, 4 * count);
+    tell_touch(unit, FACET_RASTER_USE_STATE, p, 4 * count);
     for (uint32_t i = 0; i < count; i++) {
         words[i] = load_u32(p + 4 * i);
     }

@@ -341,7 +341,7 @@ static const struct geo_vertex *fetch(struct geo_assembler *a, uint32_t number)
     if (bytes == NULL) {
         return &bad_vertex;
     }
-    tell_touch(a->in->unit, bytes, a->draw->vertex_bytes);
+    tell_touch(a->in->unit, FACET_RASTER_USE_VERTEX, bytes, a->draw->vertex_bytes);
     if (written_here(a, bytes, a->draw->vertex_bytes) || cache == NULL ||
         pinned(a, &cache->vertex[slot])) {
         v = spare(a);
@@ -528,7 +528,7 @@ static void take_triangle(struct geo_assembler *a, const uint8_t *bytes, uint32_
 {
     const struct geo_vertex *v;
 
-    tell_touch(a->in->unit, bytes, 3 * size);
+    tell_touch(a->in->unit, FACET_RASTER_USE_INDEX, bytes, 3 * size);
     for (unsigned i = 0; i < 3; i++) {
         v = vertex(a, load_index(bytes + i * size, size) + a->in->draw.vtx_base);
         if (a->leaves) {
@@ -596,7 +596,7 @@ static void walk_indexed(struct geo_assembler *a)
             a->k += run > 0 ? run : 1;
             continue;
         }
-        tell_touch(a->in->unit, bytes, size);
+        tell_touch(a->in->unit, FACET_RASTER_USE_INDEX, bytes, size);
         if (written_here(a, bytes, size) && a->leaves) {
             return;
         }

@@ -51,11 +51,20 @@ vram_at(const struct facet_raster_unit *unit, uint32_t address, uint32_t size)
 }
 
 /* Before bytes of VRAM are read or drawn. */
-static inline void
-tell_touch(const struct facet_raster_unit *unit, const uint8_t *at, uint32_t size)
+static inline void tell_touch(const struct facet_raster_unit *unit,
+                              enum facet_raster_use use,
+                              const uint8_t *at,
+                              uint32_t size)
 {
     if (__builtin_expect(unit->watch != NULL, 0)) {
-        unit->watch->touch(unit->watch->context, (uint32_t)(at - unit->vram), size);
+        unit->watch->touch(unit->watch->context, use, (uint32_t)(at - unit->vram), size);
+    }
+}
+
+static inline void tell_triangle(const struct facet_raster_unit *unit)
+{
+    if (__builtin_expect(unit->watch != NULL, 0) && unit->watch->triangle != NULL) {
+        unit->watch->triangle(unit->watch->context);
     }
 }
 

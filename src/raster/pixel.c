@@ -67,7 +67,7 @@ static bool depth_pass(const struct raster_pipe *p, int x, int y, float z)
     uint8_t *at = pixel_at(p, p->depth_base, p->depth_stride, p->depth_bytes, x, y);
     uint32_t value, stored;
 
-    tell_touch(p->unit, at, p->depth_bytes);
+    tell_touch(p->unit, FACET_RASTER_USE_DEPTH, at, p->depth_bytes);
     if (p->depth_format == FACET_TILE_RSTATE_DEPTH_FORMAT_D16) {
         value = (uint32_t)facet_raster_floor(z * 65535.0f + 0.5f);
         stored = load_u16(at);
@@ -117,7 +117,11 @@ static void write_pixel(const struct raster_pipe *p, int x, int y, uint32_t argb
 {
     uint8_t *at = pixel_at(p, p->color_base, p->color_stride, p->color_bytes, x, y);
 
-    tell_touch(p->unit, at, p->color_bytes);
+    tell_touch(p->unit,
+               p->blend == FACET_TILE_RSTATE_BLEND_OPAQUE ? FACET_RASTER_USE_COLOR
+                                                          : FACET_RASTER_USE_BLEND,
+               at,
+               p->color_bytes);
     if (p->blend != FACET_TILE_RSTATE_BLEND_OPAQUE) {
         const uint32_t old = p->color_bytes == 2 ? rgb565_expand(load_u16(at)) : load_u32(at);
 

@@ -20,11 +20,24 @@
 
 #define FACET_VRAM_BASE UINT32_C(0x80000000)
 
+/* What bytes of VRAM are to the unit that reads or draws them. */
+enum facet_raster_use {
+    FACET_RASTER_USE_STATE, /* descriptors, matrices, vertex blocks */
+    FACET_RASTER_USE_INDEX,
+    FACET_RASTER_USE_VERTEX, /* all of a vertex of GDRAW */
+    FACET_RASTER_USE_TEXEL,  /* of a draw */
+    FACET_RASTER_USE_SAMPLE, /* a texel of TEX2D */
+    FACET_RASTER_USE_DEPTH,  /* of a pixel: compared, and written when it passes */
+    FACET_RASTER_USE_COLOR,  /* of a pixel: written */
+    FACET_RASTER_USE_BLEND,  /* of a pixel: read and written */
+};
+
 /* Called with the bytes of VRAM that a unit reads or draws, counted from its start. Only the plain
  * code calls it, in the calling thread: to listen, set `plain` and remove the pool. */
 struct facet_raster_watch {
     void *context;
-    void (*touch)(void *context, uint32_t offset, uint32_t size);
+    void (*touch)(void *context, enum facet_raster_use use, uint32_t offset, uint32_t size);
+    void (*triangle)(void *context); /* one comes to the setup, drawn or not; may be NULL */
 };
 
 /* ---- draws that are left in the middle ---- */

@@ -142,6 +142,7 @@ enum raster_setup facet_raster_setup(const struct raster_pipe *pipe,
     const struct raster_vertex *a = vertex[0], *b = vertex[1], *c = vertex[2];
     int64_t a2;
 
+    tell_triangle(pipe->unit);
     if (a->outside || b->outside || c->outside) {
         return SETUP_RANGE;
     }

@@ -12,7 +12,7 @@ bool facet_raster_texel_from_vram(void *context, uint32_t address, unsigned size
     const uint8_t *p = vram_at(unit, address, size);
 
     if (p != NULL) {
-        tell_touch(unit, p, size);
+        tell_touch(unit, FACET_RASTER_USE_TEXEL, p, size);
         memcpy(bytes, p, size);
         return true;
     }

@@ -44,7 +44,8 @@ static bool fetch_texel(void *context, uint32_t address, unsigned size, uint8_t 
     bool inside = read_texel(context, address, size, bytes);
 
     if (__builtin_expect(m->unit.watch != NULL, 0) && inside) {
-        m->unit.watch->touch(m->unit.watch->context, address - FACET_VRAM_BASE, size);
+        m->unit.watch->touch(
+            m->unit.watch->context, FACET_RASTER_USE_SAMPLE, address - FACET_VRAM_BASE, size);
     }
     return inside;
 }

@@ -526,6 +526,55 @@ const struct facet_raster_unit *facet_tile_unit(const facet_machine *machine)
     return &facet_tile_self(machine, NULL)->unit;
 }
 
+static void touch_both(void *context, enum facet_raster_use use, uint32_t offset, uint32_t size)
+{
+    const struct facet_tile_watch *w = context;
+
+    w->watch.touch(w->watch.context, use, offset, size);
+    if (w->before != NULL) {
+        w->before->touch(w->before->context, use, offset, size);
+    }
+}
+
+static void triangle_both(void *context)
+{
+    const struct facet_tile_watch *w = context;
+
+    if (w->watch.triangle != NULL) {
+        w->watch.triangle(w->watch.context);
+    }
+    if (w->before != NULL && w->before->triangle != NULL) {
+        w->before->triangle(w->before->context);
+    }
+}
+
+void facet_tile_watch(facet_machine *machine,
+                      struct facet_tile_watch *watch,
+                      struct facet_raster_watch listener)
+{
+    struct facet_raster_unit *unit = &facet_tile_self(machine, NULL)->unit;
+
+    *watch = (struct facet_tile_watch){
+        listener, {watch, touch_both, triangle_both}, unit->watch, unit->pool, unit->plain};
+    unit->watch = &watch->both;
+    unit->pool = NULL;
+    unit->plain = true;
+}
+
+void facet_tile_unwatch(facet_machine *machine, const struct facet_tile_watch *watch)
+{
+    struct facet_raster_unit *unit = &facet_tile_self(machine, NULL)->unit;
+
+    unit->watch = watch->before;
+    unit->pool = watch->pool;
+    unit->plain = watch->plain;
+}
+
+uint32_t facet_tile_stepping(const facet_machine *machine)
+{
+    return facet_tile_self(machine, NULL)->stepping;
+}
+
 void facet_tile_use_pool(facet_machine *machine, facet_pool *pool)
 {
     struct facet_tile_machine *m = facet_tile_self(machine, NULL);

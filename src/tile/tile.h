@@ -49,6 +49,22 @@ void facet_tile_fence(facet_machine *machine);
 
 /* The units over this machine's VRAM and sampler table; valid until the machine ends. */
 const struct facet_raster_unit *facet_tile_unit(const facet_machine *machine);
+/* Listens to the units besides whoever listens already, until _unwatch: draws are made by plain
+ * code in the calling thread then, with the same pixels. */
+struct facet_tile_watch {
+    struct facet_raster_watch watch;
+    struct facet_raster_watch both; /* for whoever listened before, too */
+    const struct facet_raster_watch *before;
+    facet_pool *pool;
+    bool plain;
+};
+void facet_tile_watch(facet_machine *machine,
+                      struct facet_tile_watch *watch,
+                      struct facet_raster_watch listener);
+void facet_tile_unwatch(facet_machine *machine, const struct facet_tile_watch *watch);
+/* The core whose instruction is being executed, FACET_NONE for a command of the queue. Known while
+ * somebody listens. */
+uint32_t facet_tile_stepping(const facet_machine *machine);
 /* Bytes of VRAM that the core has in its data cache take the place of those in `out`; false for
  * other addresses and another core. */
 bool facet_tile_core_view(

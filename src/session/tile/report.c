@@ -128,6 +128,7 @@ static int report_json(const struct cli_args *args,
                        const struct session_tile *setup,
                        const struct session_explain *why,
                        const struct session_lint *lint,
+                       const struct session_timing *timing,
                        const struct facet_stop *stop)
 {
     json_t *cores = json_array(), *words = json_array(), *result;
@@ -162,6 +163,7 @@ static int report_json(const struct cli_args *args,
     }
     if (result != NULL) {
         session_lint_json(lint, setup->program, result);
+        session_timing_json(timing, result);
     }
     return cli_print_json(args, result);
 }
@@ -229,6 +231,7 @@ int session_tile_report(const struct cli_args *args,
                         const struct session_tile *setup,
                         struct session_explain *why,
                         const struct session_lint *lint,
+                        const struct session_timing *timing,
                         const struct facet_stop *stop,
                         FILE *out)
 {
@@ -236,8 +239,9 @@ int session_tile_report(const struct cli_args *args,
         session_explain_look(why, stop->reason == FACET_STOP_FAULT);
     }
     if (args->json) {
-        return report_json(args, setup, why, lint, stop);
+        return report_json(args, setup, why, lint, timing, stop);
     }
     report_text(setup, why, stop, out);
+    session_timing_print(timing, out);
     return CLI_OK;
 }

@@ -6,12 +6,14 @@
 #include "session/explain.h"
 #include "session/lint.h"
 #include "session/tile.h"
+#include "session/timing.h"
 
 /* How a dispatch ended or where it stopped: one object with --json, else text on `out`. */
 int session_tile_report(const struct cli_args *args,
                         const struct session_tile *setup,
                         struct session_explain *why,
                         const struct session_lint *lint,
+                        const struct session_timing *timing,
                         const struct facet_stop *stop,
                         FILE *out);
 
