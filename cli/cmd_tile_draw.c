@@ -164,7 +164,9 @@ static int run_draw(const struct cli_args *args)
     }
     if (cli_would_replace(args, output, path, "the command list") ||
         cli_would_replace(args, trace, path, "the command list") ||
-        cli_would_replace(args, trace, output, "the picture") || !cli_can_write(args, output)) {
+        cli_would_replace(args, trace, output, "the picture") ||
+        cli_would_replace(args, output, cli_value(args, "timing"), "the timing model") ||
+        !cli_can_write(args, output)) {
         return CLI_BAD;
     }
     if (session_tile_play_start(&d.list, args, path)) {

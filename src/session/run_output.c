@@ -20,6 +20,7 @@ bool session_run_paths_differ(const struct cli_args *args)
         const char *output = cli_value(args, i == 0 ? "trace" : "framebuffer");
 
         if (cli_would_replace(args, output, cli_value(args, "resume"), "the snapshot") ||
+            cli_would_replace(args, output, cli_value(args, "timing"), "the timing model") ||
             (args->positional_count > 0 &&
              cli_would_replace(args, output, args->positional[0], "the program"))) {
             return false;
@@ -39,7 +40,8 @@ bool session_run_paths_differ(const struct cli_args *args)
 
 bool session_run_report_check(const struct cli_args *args, const char *option)
 {
-    static const char *const others[][2] = {{"resume", "the snapshot"}, {"trace", "the trace"}};
+    static const char *const others[][2] = {
+        {"resume", "the snapshot"}, {"trace", "the trace"}, {"timing", "the timing model"}};
     const char *path = cli_value(args, option);
     bool good = true;
 
@@ -62,6 +64,7 @@ check_path(const struct session_run_outputs *outputs, const struct cli_args *arg
 {
     static const char *const others[][2] = {{"resume", "the snapshot"},
                                             {"trace", "the trace"},
+                                            {"timing", "the timing model"},
                                             {"framebuffer", "the picture"},
                                             {"cover", "the file of --cover"},
                                             {"profile-out", "the file of --profile-out"}};

@@ -34,7 +34,8 @@ static const char *file_of(const char *text, bool arg)
 static const char *what_it_replaces(const struct cli_args *args, const char *path)
 {
     static const char *const readers[] = {"in", "arg"};
-    const char *text, *resumed = cli_value(args, "resume"), *cover = cli_value(args, "cover");
+    const char *text, *resumed = cli_value(args, "resume"), *cover = cli_value(args, "cover"),
+                      *timing = cli_value(args, "timing");
 
     if (replaces(path, args->positional[0])) {
         return "the kernel";
@@ -44,6 +45,9 @@ static const char *what_it_replaces(const struct cli_args *args, const char *pat
     }
     if (cover != NULL && cover != path && replaces(path, cover)) {
         return "the file of --cover";
+    }
+    if (timing != NULL && replaces(path, timing)) {
+        return "the timing model";
     }
     for (size_t k = 0; k < sizeof readers / sizeof readers[0]; k++) {
         for (int i = 0; (text = cli_nth_value(args, readers[k], i)) != NULL; i++) {

@@ -24,7 +24,7 @@ const char *timing_reason_name(enum timing_reason reason)
 const char *timing_stage_name(enum timing_stage stage)
 {
     static const char *const names[TIMING_STAGES] = {
-        "geometry", "setup", "pixels", "texels", "memory bandwidth"};
+        "geometry", "setup", "pixels", "texels", "memory bandwidth", "memory latency"};
 
     return names[stage];
 }
@@ -48,13 +48,16 @@ struct timing_draw timing_draw_of(const struct timing_model *model, const struct
                   work->triangles * model->value[TIMING_TILE_SETUP][0],
                   timing_at_rate(work->pixels, model->value[TIMING_TILE_PIXELS][0]),
                   timing_at_rate(work->texels, model->value[TIMING_TILE_TEXELS][0]),
-                  work->lines * transfer(model, FACET_ISA_TILE)}};
+                  work->lines * transfer(model, FACET_ISA_TILE),
+                  work->lines != 0 ? timing_part(model, FACET_ISA_TILE, TIMING_PART_LATENCY) : 0}};
 
-    for (unsigned i = 0; i < TIMING_STAGES; i++) {
+    for (unsigned i = 0; i < TIMING_ANSWER; i++) {
         draw.limit = draw.stage[i] > draw.stage[draw.limit] ? (enum timing_stage)i : draw.limit;
     }
-    draw.cycles = draw.stage[draw.limit] +
-                  (work->lines != 0 ? timing_part(model, FACET_ISA_TILE, TIMING_PART_LATENCY) : 0);
+    draw.cycles = draw.stage[draw.limit] + draw.stage[TIMING_ANSWER];
+    if (draw.stage[TIMING_ANSWER] > draw.stage[draw.limit]) {
+        draw.limit = TIMING_ANSWER;
+    }
     return draw;
 }
 

@@ -40,11 +40,12 @@ enum timing_stage {
     TIMING_PIXELS,
     TIMING_TEXELS,
     TIMING_LINES,
+    TIMING_ANSWER, /* of memory, to the first of the lines: nothing is beside it */
     TIMING_STAGES
 };
 const char *timing_stage_name(enum timing_stage stage);
 
-/* The stages work side by side, so the longest one gives the time. */
+/* The stages work side by side, once memory has answered: the longest one gives the time. */
 struct timing_draw {
     uint64_t cycles;
     uint64_t stage[TIMING_STAGES];

@@ -255,20 +255,20 @@ static void print_row(const struct row *row, const uint32_t *value, struct facet
     if (row->kind == CLASS) {
         (void)snprintf(text,
                        sizeof text,
-                       "%6u %6u %4u",
+                       "%4u %4u %3u",
                        (unsigned)value[0],
                        (unsigned)value[1],
                        (unsigned)value[2]);
     } else if (row->kind == RATE) {
         (void)snprintf(text,
                        sizeof text,
-                       "%6u.%03u",
+                       "%4u.%03u",
                        (unsigned)(value[0] / 1000),
                        (unsigned)(value[0] % 1000));
     } else {
-        (void)snprintf(text, sizeof text, "%6u", (unsigned)value[0]);
+        (void)snprintf(text, sizeof text, "%4u", (unsigned)value[0]);
     }
-    facet_strbuf_printf(out, "%-22s = %-18s # %s\n", row->key, text, row->meaning);
+    facet_strbuf_printf(out, "%-22s = %-14s # %s\n", row->key, text, row->meaning);
 }
 
 void timing_print(const struct timing_model *model, struct facet_strbuf *out)
@@ -278,7 +278,8 @@ void timing_print(const struct timing_model *model, struct facet_strbuf *out)
                       "# A row that is left out has the value of facet timing show.\n");
     for (size_t i = 0; i < TIMING_ROWS; i++) {
         if (i == 0 || i == TIMING_XPHMG_INTEGER) {
-            facet_strbuf_puts(out, "\n# class of instructions   latency interval depth (0: any)\n");
+            facet_strbuf_puts(out,
+                              "\n# class of instructions, latency, interval, depth (0: any)\n");
         } else if (i == TIMING_TILE_ISSUE || i == TIMING_XPHMG_ISSUE) {
             facet_strbuf_puts(out, "\n");
         }

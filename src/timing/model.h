@@ -21,62 +21,62 @@
     C(TILE_VECTOR, "tile.vector", 3, 1, 0, "lanes: VADD, VMUL, VFMA, VCVT, ...")                   \
     C(TILE_VECTOR_SPECIAL, "tile.vector_special", 12, 4, 0, "VRCP, VRSQRT")                        \
     C(TILE_HORIZONTAL, "tile.horizontal", 5, 1, 0, "VDOT, VCROSS")                                 \
-    C(TILE_TRANSFER, "tile.transfer", 1, 1, 0, "VBCAST, VINS, VEXTR, VPERM, VSEL, VSWIZ, VSHUF")   \
-    C(TILE_LOAD, "tile.load", 3, 1, 0, "a line of the data cache, or scratch memory")              \
+    C(TILE_TRANSFER, "tile.transfer", 1, 1, 0, "VBCAST ... VPERM, VSEL, VSWIZ, VSHUF")             \
+    C(TILE_LOAD, "tile.load", 3, 1, 0, "of the data cache or scratch memory")                      \
     C(TILE_STORE, "tile.store", 1, 1, 0, "the same")                                               \
-    C(TILE_ATOMIC, "tile.atomic", 8, 4, 1, "and a trip to memory for each lane, in turn")          \
-    C(TILE_SAMPLE, "tile.sample", 8, 1, 8, "TEX2D whose texels are in the texture cache")          \
-    C(TILE_GRAPHICS, "tile.graphics", 4, 1, 4, "RSTATE ... GDRAW; depth: draws under way")         \
+    C(TILE_ATOMIC, "tile.atomic", 8, 4, 1, "and a trip to memory for each lane")                   \
+    C(TILE_SAMPLE, "tile.sample", 8, 1, 8, "TEX2D, texels in the texture cache")                   \
+    C(TILE_GRAPHICS, "tile.graphics", 4, 1, 4, "RSTATE ... GDRAW; depth: of draws")                \
     C(TILE_BRANCH, "tile.branch", 1, 1, 0, "branches and jumps")                                   \
-    C(TILE_SYSTEM, "tile.system", 4, 1, 0, "CSRs, SETMISC, MEMBAR, BARR.SYNC, WFI, EXIT")
+    C(TILE_SYSTEM, "tile.system", 4, 1, 0, "CSRs, SETMISC, MEMBAR, WFI, EXIT")
 #define TIMING_XPHMG_CLASSES(C)                                                                    \
     C(XPHMG_INTEGER, "xphmg.integer", 1, 1, 0, "RV64I, Zba, Zbb, Zbs")                             \
     C(XPHMG_MULTIPLY, "xphmg.multiply", 3, 1, 0, "mul, mulh")                                      \
     C(XPHMG_DIVIDE, "xphmg.divide", 20, 20, 1, "div, rem")                                         \
     C(XPHMG_FLOAT, "xphmg.float", 4, 1, 0, "fadd, fmul, fmadd, fcvt, ...")                         \
     C(XPHMG_FLOAT_DIVIDE, "xphmg.float_divide", 16, 16, 1, "fdiv, fsqrt")                          \
-    C(XPHMG_LOAD, "xphmg.load", 3, 1, 0, "a line of the data cache")                               \
+    C(XPHMG_LOAD, "xphmg.load", 3, 1, 0, "of the data cache")                                      \
     C(XPHMG_STORE, "xphmg.store", 1, 1, 0, "the same")                                             \
     C(XPHMG_ATOMIC, "xphmg.atomic", 8, 4, 1, "lr, sc, amo")                                        \
     C(XPHMG_BRANCH, "xphmg.branch", 1, 1, 0, "branches and jumps")                                 \
     C(XPHMG_SYSTEM, "xphmg.system", 4, 4, 0, "CSRs, fences, ecall, mret, wfi")                     \
     C(XPHMG_PREDICATE, "xphmg.predicate", 1, 1, 0, "XPHMG_PMASK, XPHMG_RSV")                       \
-    C(XPHMG_XMEM, "xphmg.xmem", 4, 1, 8, "XPHMG_XMEM, without its fences and jobs")                \
-    C(XPHMG_JOB, "xphmg.job", 16, 1, 4, "XSUBMIT; interval: each line that the job reads")         \
+    C(XPHMG_XMEM, "xphmg.xmem", 4, 1, 8, "XPHMG_XMEM, but fences and jobs")                        \
+    C(XPHMG_JOB, "xphmg.job", 16, 1, 4, "XSUBMIT; interval: each line it reads")                   \
     C(XPHMG_MTX, "xphmg.mtx", 16, 8, 2, "XPHMG_MTX")                                               \
     C(XPHMG_RT, "xphmg.rt", 12, 4, 4, "RT.BBOX, RT.TRI")                                           \
     C(XPHMG_GFX, "xphmg.gfx", 12, 4, 4, "XPHMG_GFX")
 
 /* What both machines have; the order is that of enum timing_part. */
 #define TIMING_PARTS(P, M, m, latency, bandwidth)                                                  \
-    P(M##_ISSUE, m ".issue", 1, 1, 1000, PLAIN, "cycles from one instruction to the next")         \
-    P(M##_TAKEN, m ".taken", 2, 0, 1000, PLAIN, "cycles lost by a branch that is taken")           \
+    P(M##_ISSUE, m ".issue", 1, 1, 1000, PLAIN, "from one instruction to the next")                \
+    P(M##_TAKEN, m ".taken", 2, 0, 1000, PLAIN, "lost by a branch that is taken")                  \
     P(M##_LINE, m ".line", 64, 8, 4096, POWER, "bytes of a line of all caches")                    \
     P(M##_DATA_SETS, m ".data_sets", 32, 1, 65536, PLAIN, "data cache of a core")                  \
     P(M##_DATA_WAYS, m ".data_ways", 4, 1, 16, PLAIN, "lines in each set")                         \
-    P(M##_OUTSTANDING, m ".outstanding", 4, 1, 64, PLAIN, "lines that a core waits for at once")   \
+    P(M##_OUTSTANDING, m ".outstanding", 4, 1, 64, PLAIN, "lines that a core waits for")           \
     P(M##_LATENCY,                                                                                 \
       m ".memory_latency",                                                                         \
       latency,                                                                                     \
       0,                                                                                           \
       1000000,                                                                                     \
       PLAIN,                                                                                       \
-      "cycles to a line's first byte")                                                             \
+      "until a line begins to arrive")                                                             \
     P(M##_BANDWIDTH,                                                                               \
       m ".memory_bandwidth",                                                                       \
       bandwidth,                                                                                   \
       1,                                                                                           \
       1000000,                                                                                     \
       RATE,                                                                                        \
-      "bytes per cycle, of all cores together")
+      "bytes per cycle, for all cores")
 #define TIMING_TILE_PARTS(P)                                                                       \
     TIMING_PARTS(P, TILE, "tile", 200, 4000)                                                       \
-    P(TILE_START, "tile.start", 16, 0, 1000000, PLAIN, "cycles between two tiles of a core")       \
+    P(TILE_START, "tile.start", 16, 0, 1000000, PLAIN, "between two tiles of a core")              \
     P(TILE_TEXTURE_SETS, "tile.texture_sets", 32, 1, 65536, PLAIN, "texture cache of a core")      \
     P(TILE_TEXTURE_WAYS, "tile.texture_ways", 4, 1, 16, PLAIN, "lines in each set")                \
-    P(TILE_COMMAND, "tile.command", 32, 0, 1000000, PLAIN, "cycles for a command of the queue")    \
-    P(TILE_VERTEX, "tile.vertex", 16, 0, 1000000, PLAIN, "cycles of the geometry unit per vertex") \
-    P(TILE_SETUP, "tile.setup", 8, 0, 1000000, PLAIN, "cycles of the raster unit per triangle")    \
+    P(TILE_COMMAND, "tile.command", 32, 0, 1000000, PLAIN, "of a command of the queue")            \
+    P(TILE_VERTEX, "tile.vertex", 16, 0, 1000000, PLAIN, "of the geometry unit, per vertex")       \
+    P(TILE_SETUP, "tile.setup", 8, 0, 1000000, PLAIN, "of the raster unit, per triangle")          \
     P(TILE_PIXELS, "tile.pixels", 1000, 1, 1000000, RATE, "pixels per cycle: depth, blend, write") \
     P(TILE_TEXELS, "tile.texels", 1000, 1, 1000000, RATE, "texels per cycle, of draws")            \
     P(TILE_RASTER_SETS,                                                                            \
@@ -85,8 +85,7 @@
       1,                                                                                           \
       65536,                                                                                       \
       PLAIN,                                                                                       \
-      "caches of the raster unit: one "                                                            \
-      "for pixels, one for texels and vertices")                                                   \
+      "of two caches: pixels; other reads")                                                        \
     P(TILE_RASTER_WAYS, "tile.raster_ways", 4, 1, 16, PLAIN, "lines in each set")
 #define TIMING_XPHMG_PARTS(P) TIMING_PARTS(P, XPHMG, "xphmg", 100, 8000)
 

@@ -171,7 +171,8 @@ static void put_share(struct facet_strbuf *out, int width, uint64_t part, uint64
 {
     const uint64_t tenths = whole != 0 ? (uint64_t)((double)part / (double)whole * 1000 + 0.5) : 0;
 
-    facet_strbuf_printf(out, "%*" PRIu64 ".%" PRIu64, width - 2, tenths / 10, tenths % 10);
+    facet_strbuf_printf(
+        out, "%*" PRIu64 ".%" PRIu64, width > 2 ? width - 2 : 0, tenths / 10, tenths % 10);
 }
 
 static void
@@ -218,18 +219,18 @@ put_units(const timing_collector *c, const struct timing_segment *s, struct face
             busy += s->cores[i].busy[cls];
         }
         if (count != 0) {
-            facet_strbuf_printf(out, " %s", timing_class_name(cls));
-            put_share(out, 4, busy, running * s->report.cycles);
+            facet_strbuf_printf(out, " %s ", timing_class_name(cls));
+            put_share(out, 0, busy, running * s->report.cycles);
             facet_strbuf_puts(out, ",");
         }
     }
     if (s->report.raster_busy != 0) {
-        facet_strbuf_puts(out, " raster unit");
-        put_share(out, 4, s->report.raster_busy, s->report.cycles);
+        facet_strbuf_puts(out, " raster unit ");
+        put_share(out, 0, s->report.raster_busy, s->report.cycles);
         facet_strbuf_puts(out, ",");
     }
-    facet_strbuf_puts(out, " memory");
-    put_share(out, 4, s->report.memory_busy, s->report.cycles);
+    facet_strbuf_puts(out, " memory ");
+    put_share(out, 0, s->report.memory_busy, s->report.cycles);
     facet_strbuf_puts(out, "\n");
 }
 
@@ -248,10 +249,10 @@ static void put_segment(const timing_collector *c,
         facet_strbuf_printf(out, "commands[%zu] (%s): ", index_of(names, s), s->name);
     }
     facet_strbuf_printf(out, "%" PRIu64 " cycles, limited by %s", s->cycles, limit);
-    if (s->cores == NULL) {
+    if (s->work.pixels + s->work.vertices + s->work.triangles != 0) {
         facet_strbuf_printf(out,
-                            ": %" PRIu64 " vertices, %" PRIu64 " triangles, %" PRIu64
-                            " pixels, %" PRIu64 " texels, %" PRIu64 " lines",
+                            ": vertices %" PRIu64 ", triangles %" PRIu64 ", pixels %" PRIu64
+                            ", texels %" PRIu64 ", lines %" PRIu64,
                             s->work.vertices,
                             s->work.triangles,
                             s->work.pixels,
