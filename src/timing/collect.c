@@ -51,6 +51,7 @@ struct timing_collector {
     struct timing_cache pixels, texels;
     struct timing_work work;
     bool depth_told; /* the pixel whose depth was touched last is counted */
+    uint64_t depth_line;
     /* Results. */
     struct timing_segment *segments;
     size_t count, capacity;
@@ -209,26 +210,38 @@ use_unit_line(timing_collector *c, struct timing_cache *cache, uint64_t line, bo
     c->work.lines += access.written_back + (uint64_t)(!access.hit && read);
 }
 
+/* A pixel: its depth comes first, then its colour if it passed, and then its depth is written. */
+static void use_pixel(timing_collector *c, enum facet_raster_use use, uint64_t address)
+{
+    if (use == FACET_RASTER_USE_DEPTH) {
+        c->depth_line = line_of(c, address);
+    } else if (c->depth_told) {
+        use_unit_line(c, &c->pixels, c->depth_line, false, true);
+    }
+    c->work.pixels += use == FACET_RASTER_USE_DEPTH || !c->depth_told;
+    c->depth_told = use == FACET_RASTER_USE_DEPTH;
+}
+
 static void hear_touch(void *context, enum facet_raster_use use, uint32_t offset, uint32_t size)
 {
     timing_collector *c = context;
     const uint64_t address = (uint64_t)FACET_TILE_VRAM_BASE + offset;
     const uint32_t core = facet_tile_stepping(c->machine);
-    const bool pixel = use >= FACET_RASTER_USE_DEPTH;
+    const bool colour = use == FACET_RASTER_USE_COLOR || use == FACET_RASTER_USE_BLEND;
+    const bool pixel = colour || use == FACET_RASTER_USE_DEPTH;
 
     for (uint64_t line = line_of(c, address); line <= line_of(c, address + size - 1); line++) {
         if (use == FACET_RASTER_USE_SAMPLE && core < c->engine.core_count) {
             use_line(&c->caches[core], &c->caches[core].texture, &c->pending[core], line, false);
         } else {
             use_unit_line(
-                c, pixel ? &c->pixels : &c->texels, line, use != FACET_RASTER_USE_COLOR, pixel);
+                c, pixel ? &c->pixels : &c->texels, line, use != FACET_RASTER_USE_COLOR, colour);
         }
     }
     c->work.vertices += use == FACET_RASTER_USE_VERTEX;
     c->work.texels += use == FACET_RASTER_USE_TEXEL;
-    if (pixel) { /* its depth comes first, then its colour if it passed */
-        c->work.pixels += use == FACET_RASTER_USE_DEPTH || !c->depth_told;
-        c->depth_told = use == FACET_RASTER_USE_DEPTH;
+    if (pixel) {
+        use_pixel(c, use, address);
     }
 }
 
