@@ -120,6 +120,11 @@ FORMS = [
     ("tile draw <triangle.json -o >out.png --trace >out.jsonl", "fixed+trace"),
     ("run <hello.elf --profile-out >out.json", "free+prints"),
     ("profile show <profile.json", "free"),
+    ("run <hello.elf --timing <model.timing", "free+prints"),
+    ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --out target,64=>out.raw "
+     "--save >out.tile --timing <model.timing", "fixed"),
+    ("tile draw <triangle.json -o >out.png --timing <model.timing", "fixed"),
+    ("timing show <model.timing", "fixed"),
     ("cover merge <hello.json <hello2.json -o >out.json", "free"),
     ("cover report <hello.json --html >out.html", "free"),
     ("conform --suite <suite --junit >out.xml --html >out.html", "fixed"),
@@ -140,7 +145,8 @@ FORMS = [
 ]
 # Inputs and outputs that are folders, and inputs for which a file without any byte is a legal one.
 FOLDERS = {"folder", "k1", "results", "suite", "cases"}
-MAY_BE_EMPTY = {("as", "fill.s"), ("as", "include.s"), ("tile", "include.s"), ("tile", "fill.s"), ("tile", "raw.bin"), ("bvh trace", "rays.bin"),
+MAY_BE_EMPTY = {("as", "fill.s"), ("as", "include.s"), ("tile", "include.s"), ("tile", "fill.s"), ("tile", "raw.bin"),
+                ("run", "model.timing"), ("tile", "model.timing"), ("timing", "model.timing"), ("bvh trace", "rays.bin"),
                 ("bvh check", "cube.gfx12"), ("bvh check", "boxes.gfx12"), ("bvh dump", "cube.gfx12"), ("bvh diff", "cube.gfx12"),
                 ("bvh diff", "moved.gfx12"), ("bvh diff", "rays.bin")}
 # Inputs that their own successor may replace.
@@ -195,6 +201,7 @@ def make_inputs(folder):
     run("conform --suite suite --part 1/1 -o suite.part")
     run("run hello.elf --cover hello2.json")
     run("run hello.elf --profile-out profile.json")
+    write("model.timing", b"tile.issue = 2\nxphmg.issue = 2\n")
     run("tile run fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --steps 3 --save fill.tile")
     run("bvh build cube.obj -o cube.gfx12")
     run("bvh build cube.obj -o part.gfx12 --base 0x1000")

@@ -245,6 +245,10 @@ ROWS = [
     ("tile draw files.json -o out.png --lint --trace out.jsonl", {}),
     ("tile draw triangle.json --threads 2 -o out.png --json", {}),
     ("run frame.elf --profile-out out.json", {}),
+    ("run hello.elf --timing model.timing", {}),
+    (f"tile run fill.s {TILE} --timing model.timing", {}),
+    ("tile draw triangle.json -o out.png --timing default --json", {}),
+    ("timing show model.timing", {}),
     ("profile show profile.json", {}),
     ("profile show profile.json --folded", {}),
     ("profile show profile.json --json", {}),
@@ -332,6 +336,7 @@ def make_inputs(facet, source, folder):
     run("snapshot hello.elf --steps 1 -o hello.snap -q")
     run("run hello.elf --cover hello.json")
     run("run hello.elf --profile-out profile.json")
+    write("model.timing", b"tile.issue = 2\nxphmg.issue = 2\n")
     run("conform --suite suite --part 1/1 -o suite.part")
     run(f"tile run fill.s {TILE} --steps 3 --save fill.tile")
     run("scene make knot --size 16 -o knot.glb")
