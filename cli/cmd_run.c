@@ -11,7 +11,7 @@
 #include "session/run_output.h"
 #include "session/state_dump.h"
 #include "session/steps.h"
-#include "session/timing.h"
+#include "session/timing/option.h"
 #include "session/trace.h"
 #include "session/work_list.h"
 #include "session/xphmg.h"
@@ -530,10 +530,7 @@ static int run_session(struct session *s)
     look_again(s);
     print_stop(s);
     session_lint_print(&s->lint, s->program);
-    if (!s->args->json) {
-        session_timing_print(&s->timing, stderr);
-    }
-    code = print_summary(s);
+    code = s->args->json || session_timing_print(&s->timing, stderr) ? print_summary(s) : CLI_BAD;
     if (cli_given(s->args, "framebuffer") &&
         !session_picture_write(s->args, s->machine, cli_value(s->args, "framebuffer"))) {
         code = CLI_BAD;

@@ -5,7 +5,7 @@
 #include "session/lint.h"
 #include "session/tile/picture.h"
 #include "session/tile/play.h"
-#include "session/timing.h"
+#include "session/timing/option.h"
 #include "session/trace.h"
 
 #include "json/json.h"
@@ -136,8 +136,9 @@ static int draw(struct drawing *d, const char *output)
     } else if (strcmp(output, "-") != 0) {
         tell_text(d, output);
     }
-    if (!d->args->json) {
-        session_timing_print(&d->timing, strcmp(output, "-") != 0 ? stdout : stderr);
+    if (!d->args->json &&
+        !session_timing_print(&d->timing, strcmp(output, "-") != 0 ? stdout : stderr)) {
+        return CLI_BAD;
     }
     expected = session_expect(d->args, d->hash);
     return expected != CLI_OK                                      ? expected

@@ -6,7 +6,7 @@
 #include "session/tile/picture.h"
 #include "session/tile/report.h"
 #include "session/tile_output.h"
-#include "session/timing.h"
+#include "session/timing/option.h"
 
 #define SNAPSHOT_LIMIT ((size_t)1 << 30) /* bytes: VRAM, caches and state are below */
 

@@ -1,5 +1,5 @@
 /* `facet timing show`: the numbers that --timing estimates with. */
-#include "session/timing.h"
+#include "session/timing/option.h"
 
 const struct cli_command cli_cmd_timing_show = {
     .name = "timing show",

@@ -242,6 +242,5 @@ int session_tile_report(const struct cli_args *args,
         return report_json(args, setup, why, lint, timing, stop);
     }
     report_text(setup, why, stop, out);
-    session_timing_print(timing, out);
-    return CLI_OK;
+    return session_timing_print(timing, out) ? CLI_OK : CLI_BAD;
 }

@@ -6,7 +6,7 @@
 #include "session/explain.h"
 #include "session/lint.h"
 #include "session/tile.h"
-#include "session/timing.h"
+#include "session/timing/option.h"
 
 /* How a dispatch ended or where it stopped: one object with --json, else text on `out`. */
 int session_tile_report(const struct cli_args *args,

@@ -1,5 +1,5 @@
-/* See timing.h. */
-#include "session/timing.h"
+/* See option.h. */
+#include "session/timing/option.h"
 
 #include "base/file.h"
 #include "command/output.h"
@@ -108,21 +108,24 @@ void session_timing_json(const struct session_timing *timing, json_t *object)
     }
 }
 
-void session_timing_print(const struct session_timing *timing, FILE *out)
+bool session_timing_print(const struct session_timing *timing, FILE *out)
 {
     struct facet_strbuf text;
+    bool good;
 
     if (timing->collector == NULL) {
-        return;
+        return true;
     }
     facet_strbuf_init(&text);
     timing_text(timing->collector, timing->names, &text);
-    if (text.failed) {
-        (void)cli_bad(timing->args, "--timing: out of memory");
-    } else {
+    good = !text.failed;
+    if (good) {
         fputs(facet_strbuf_text(&text), out);
+    } else {
+        (void)cli_bad(timing->args, "--timing: out of memory");
     }
     facet_strbuf_free(&text);
+    return good;
 }
 
 int session_timing_show(const struct cli_args *args)

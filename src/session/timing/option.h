@@ -1,6 +1,6 @@
 /* The option --timing of commands that run a machine, and `facet timing show`. */
-#ifndef FACET_SESSION_TIMING_H
-#define FACET_SESSION_TIMING_H
+#ifndef FACET_SESSION_TIMING_OPTION_H
+#define FACET_SESSION_TIMING_OPTION_H
 
 #include "command/command.h"
 
@@ -40,9 +40,10 @@ const struct facet_observer *session_timing_observer(struct session_timing *timi
 bool session_timing_stop(struct session_timing *timing);
 void session_timing_free(struct session_timing *timing);
 
-/* What was found, if --timing asked: the member `timing` of the object, or text. */
+/* What was found, if --timing asked: the member `timing` of the object, or text, which is false
+ * after a complaint. */
 void session_timing_json(const struct session_timing *timing, json_t *object);
-void session_timing_print(const struct session_timing *timing, FILE *out);
+bool session_timing_print(const struct session_timing *timing, FILE *out);
 
 /* The command: without an operand the default. */
 int session_timing_show(const struct cli_args *args);
