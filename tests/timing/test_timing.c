@@ -266,3 +266,37 @@ TEST(cores_work_side_by_side, "")
     CHECK_EQ(three.core[1].cycles, one.cycles);
     kernel_close(&k);
 }
+
+static void count_touch(void *context, enum facet_raster_use use, uint32_t offset, uint32_t size)
+{
+    unsigned *count = context;
+
+    *count += use == FACET_RASTER_USE_SAMPLE && offset == DATA - VRAM + 64 && size == 4;
+}
+
+TEST(texels_come_through_a_cache_of_their_own, "")
+{
+    const struct facet_tile_sampler sampler = {
+        .base = DATA + 64, .stride = 64, .width = 16, .height = 16, .format = FACET_TILE_ARGB8888};
+    struct facet_tile_watch before;
+    unsigned heard = 0;
+    struct took took;
+
+    open_kernel();
+    CHECK(facet_tile_set_sampler(k.machine, 0, &sampler, NULL) == FACET_OK);
+    /* Somebody else who listens hears every texel as well. */
+    facet_tile_watch(k.machine, &before, (struct facet_raster_watch){&heard, count_touch, NULL});
+    k.s[5] = 0;
+    took = time_kernel(BASIC, "TEX2D.N.I32 v3, v1, s5", 1);
+    CHECK_EQ(took.cycles, 101 + 1);
+    CHECK_EQ(heard, 1);
+    took = time_kernel(BASIC, "TEX2D.N.I32 v3, v1, s5\nTEX2D.N.I32 v4, v1, s5", 1);
+    CHECK_EQ(took.cycles, 101 + 1);
+    CHECK_EQ(heard, 3);
+    /* The data cache has the line of the load, the texture cache has not. */
+    k.s[1] = DATA + 64;
+    took = time_kernel(BASIC, "LW s2, 0(s1)\nVBCAST.I32 v1, s2\nTEX2D.N.I32 v3, v1, s5", 1);
+    CHECK_EQ(took.cycles, 101 + 1 + 101 + 1);
+    facet_tile_unwatch(k.machine, &before);
+    kernel_close(&k);
+}
