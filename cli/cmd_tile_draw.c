@@ -3,6 +3,7 @@
 #include "command/output.h"
 #include "command/stop.h"
 #include "session/lint.h"
+#include "session/profile.h"
 #include "session/tile/picture.h"
 #include "session/tile/play.h"
 #include "session/timing/option.h"
@@ -12,6 +13,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct drawing {
@@ -20,14 +22,18 @@ struct drawing {
     struct session_lint lint;
     struct session_trace trace;
     struct session_timing timing;
+    struct session_profile profile;
     uint64_t hash;
     struct cli_stop watch;
 };
 
 /* ---- the picture ---- */
 
+/* With the profile, if there is one: both or none. */
 static bool write_picture(struct drawing *d, const char *path, struct facet_error *err)
 {
+    const struct facet_file_part *profile = session_profile_part(&d->profile);
+    struct facet_bytes file = {NULL, 0};
     const struct facet_tile_list *plan = &d->list.plan;
     struct facet_image image = {0};
     bool good = session_tile_image(facet_tile_unit(d->list.machine)->vram +
@@ -41,8 +47,15 @@ static bool write_picture(struct drawing *d, const char *path, struct facet_erro
 
     if (good) {
         d->hash = session_image_hash(&image, 0);
-        good = facet_image_png_write(path, &image, err) == FACET_OK;
+        good = facet_image_png_encode(&image, &file, err) == FACET_OK;
     }
+    if (good) {
+        const struct facet_file_part parts[] = {
+            {path, file.data, file.size}, profile != NULL ? *profile : (struct facet_file_part){0}};
+
+        good = facet_file_write_all(parts, profile != NULL ? 2 : 1, err) == FACET_OK;
+    }
+    free(file.data);
     facet_image_free(&image);
     return good;
 }
@@ -108,6 +121,7 @@ static int draw(struct drawing *d, const char *output)
     bool good;
 
     if (!session_lint_start(&d->lint, d->args, d->list.machine) ||
+        !session_profile_start(&d->profile, d->args, d->list.machine) ||
         !session_timing_start(
             &d->timing, d->args, d->list.machine, FACET_ISA_TILE, &d->list.plan) ||
         !session_trace_open(&d->trace, d->args, d->list.plan.program)) {
@@ -118,9 +132,13 @@ static int draw(struct drawing *d, const char *output)
     cli_stop_begin(&d->watch, d->list.machine, cli_deadline_left());
     good = session_tile_play_run(&d->list, &err);
     cli_stop_end(&d->watch);
+    session_profile_stop(&d->profile);
+    session_tile_play_name_draws(&d->list, &d->profile.counts);
     if (!good) {
         (void)cli_bad_error(d->args, &err);
     }
+    good =
+        good && session_profile_finish_program(&d->profile, FACET_ISA_TILE, d->list.plan.program);
     if (!session_trace_close(&d->trace, d->args, good || d->list.stopped) ||
         !session_timing_stop(&d->timing) || !good) {
         return d->list.stopped ? cli_stop_code() : CLI_BAD;
@@ -167,6 +185,8 @@ static int run_draw(const struct cli_args *args)
         cli_would_replace(args, trace, path, "the command list") ||
         cli_would_replace(args, trace, output, "the picture") ||
         cli_would_replace(args, output, cli_value(args, "timing"), "the timing model") ||
+        cli_would_replace(
+            args, output, cli_value(args, "profile-out"), "the file of --profile-out") ||
         !cli_can_write(args, output)) {
         return CLI_BAD;
     }
@@ -174,6 +194,7 @@ static int run_draw(const struct cli_args *args)
         code = draw(&d, output);
     }
     session_timing_free(&d.timing);
+    session_profile_free(&d.profile);
     session_lint_free(&d.lint);
     session_tile_play_end(&d.list);
     return code;
@@ -191,6 +212,7 @@ static const struct cli_option draw_options[] = {
     SESSION_LINT_SWITCHES,
     SESSION_TRACE_OPTIONS,
     SESSION_TIMING_OPTION,
+    SESSION_PROFILE_OPTION,
     {NULL, 0, NULL, NULL},
 };
 
@@ -212,7 +234,10 @@ const struct cli_command cli_cmd_tile_draw = {
         "--lint reports where the kernels of the list violate the contract, and --trace writes "
         "what they do, as in `facet tile run` (docs/lint.md, docs/trace.md).\n\n"
         "--timing estimates how many cycles each draw and each kernel takes on a machine with the "
-        "numbers of FILE, and what limits it; the picture does not change (docs/timing.md).",
+        "numbers of FILE, and what limits it; the picture does not change (docs/timing.md).\n\n"
+        "--profile-out counts the instructions of all kernels, what each draw did (vertices, "
+        "triangles, pixels, texels) and accesses by class of memory; facet profile show has the "
+        "views (docs/profile.md).",
     .examples = "facet tile draw examples/tile/triangle.json -o triangle.png\n"
                 "facet tile draw examples/tile/triangle.json -o triangle.png --json",
     .options = draw_options,

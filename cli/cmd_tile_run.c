@@ -2,6 +2,7 @@
 #include "command/stop.h"
 #include "session/cover.h"
 #include "session/lint.h"
+#include "session/profile.h"
 #include "session/steps.h"
 #include "session/tile/picture.h"
 #include "session/tile/report.h"
@@ -18,6 +19,7 @@ struct session {
     struct session_lint lint;
     struct session_cover cover;
     struct session_timing timing;
+    struct session_profile profile;
     struct session_explain why;
     struct facet_stop stop;
 };
@@ -83,18 +85,26 @@ static int run_tile(const struct cli_args *args)
            session_explain_start(
                &s.why, args, s.setup.machine, FACET_ISA_TILE, s.setup.program, true) &&
            session_timing_start(&s.timing, args, s.setup.machine, FACET_ISA_TILE, NULL) &&
-           session_trace_open(&s.trace, args, s.setup.program);
+           session_trace_open(&s.trace, args, s.setup.program) &&
+           session_profile_start(&s.profile, args, s.setup.machine);
     if (good) {
         s.lint.symbols = &s.why.symbols;
         s.trace.beside = session_timing_observer(
             &s.timing, session_cover_observer(&s.cover, session_lint_observer(&s.lint)));
         good = session_steps(args, s.setup.machine, &s.trace, &s.stop);
         good = session_timing_stop(&s.timing) && good;
+        session_profile_stop(&s.profile);
         good = session_trace_close(&s.trace, args, good) && good;
         session_lint_print(&s.lint, s.setup.program);
     }
     good = good && session_cover_finish(&s.cover) &&
-           session_tile_outputs_write(&s.outputs, &s.setup, args, session_cover_part(&s.cover));
+           session_profile_finish(&s.profile, FACET_ISA_TILE, &s.why.symbols) &&
+           session_tile_outputs_write(
+               &s.outputs,
+               &s.setup,
+               args,
+               (const struct facet_file_part *[SESSION_TILE_REPORTS]){
+                   session_cover_part(&s.cover), session_profile_part(&s.profile)});
     if (good) {
         good = session_tile_report(args,
                                    &s.setup,
@@ -114,6 +124,7 @@ static int run_tile(const struct cli_args *args)
     }
     session_explain_free(&s.why);
     session_timing_free(&s.timing);
+    session_profile_free(&s.profile);
     session_cover_free(&s.cover);
     session_lint_free(&s.lint);
     session_tile_outputs_free(&s.outputs);
@@ -138,6 +149,7 @@ static const struct cli_option run_options[] = {
     SESSION_LINT_OPTIONS,
     SESSION_COVER_OPTION,
     SESSION_TIMING_OPTION,
+    SESSION_PROFILE_OPTION,
     SESSION_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
@@ -176,6 +188,9 @@ const struct cli_command cli_cmd_tile_run = {
         "with the tables (docs/cover.md).\n\n"
         "--timing estimates how many cycles the kernel takes on a machine with the numbers of "
         "FILE, and what limits it; results do not change (docs/timing.md).\n\n"
+        "--profile-out counts how often every instruction retires, lanes under a mask, accesses by "
+        "class of memory and what draws did; facet profile show has the views "
+        "(docs/profile.md).\n\n"
         "Cores are weakly ordered: --mem strong shows what a program does when every store is "
         "seen at once, --schedule SEED runs it in another legal order of instructions. Results "
         "do not depend on the host.",

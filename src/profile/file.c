@@ -59,31 +59,63 @@ static struct traffic traffic_of(const char *mnemonic)
 }
 
 /* {"load": {"8": 12}}: accesses by class and bytes. */
+static void add_memory(json_t *memory, const char *name, uint32_t size, uint64_t accesses)
+{
+    json_t *class = json_object_get(memory, name);
+    char bytes[16];
+
+    if (class == NULL) {
+        class = json_object();
+        (void)json_object_set_new(memory, name, class);
+    }
+    (void)snprintf(bytes, sizeof bytes, "%" PRIu32, size);
+    (void)json_object_set_new(
+        class,
+        bytes,
+        json_integer(json_integer_value(json_object_get(class, bytes)) + (json_int_t)accesses));
+}
+
 static void add_traffic(json_t *memory, enum facet_isa isa, const struct facet_counts_row *counted)
 {
     const struct facet_insn_row *row = facet_isa_decode(isa, counted->word);
     const struct traffic traffic =
         isa == FACET_ISA_XPHMG && row != NULL ? traffic_of(row->mnemonic) : (struct traffic){0};
-    json_t *class;
-    char bytes[8];
 
-    if (traffic.class == NULL) {
-        return;
+    if (traffic.class != NULL) {
+        add_memory(memory, traffic.class, traffic.bytes, counted->retired);
     }
-    class = json_object_get(memory, traffic.class);
-    if (class == NULL) {
-        class = json_object();
-        (void)json_object_set_new(memory, traffic.class, class);
-    }
-    (void)snprintf(bytes, sizeof bytes, "%u", traffic.bytes);
-    (void)json_object_set_new(class,
-                              bytes,
-                              json_integer(json_integer_value(json_object_get(class, bytes)) +
-                                           (json_int_t)counted->retired));
 }
 
-static json_t *row_json(const struct facet_counts_row *row, const struct facet_symbols *symbols)
+/* The kernel of an instruction: what its section begins with, by the name of the source; NULL when
+ * nothing is known. Of a command list it is the buffer ("buffers.shade.code"). */
+static json_t *kernel_of(const struct facet_symbols *symbols, uint64_t pc)
 {
+    static const char before[] = "buffers.", behind[] = ".code";
+    const size_t front = sizeof before - 1, back = sizeof behind - 1;
+
+    for (size_t i = 0; symbols->object != NULL && i < symbols->object->section_count; i++) {
+        const struct facet_section *section = &symbols->object->sections[i];
+
+        if (pc - section->address < section->size) {
+            const struct facet_line_row *line = facet_lines_find(&symbols->lines, section->address);
+            const char *name = line != NULL ? line->file : "";
+            const size_t length = strlen(name);
+
+            return name[0] == '\0' ? NULL
+                   : length > front + back && strncmp(name, before, front) == 0 &&
+                           strcmp(name + length - back, behind) == 0
+                       ? json_stringn(name + front, length - front - back)
+                       : facet_json_name(name);
+        }
+    }
+    return NULL;
+}
+
+static json_t *row_json(const struct facet_counts_row *row,
+                        enum facet_isa isa,
+                        const struct facet_symbols *symbols)
+{
+    json_t *kernel = isa == FACET_ISA_TILE ? kernel_of(symbols, row->pc) : NULL;
     const struct facet_object_symbol *symbol = facet_symbols_find(symbols, row->pc);
     const struct facet_line_row *line = facet_lines_find(&symbols->lines, row->pc);
     json_t *object = json_pack("{s:I, s:o, s:o, s:I}",
@@ -96,6 +128,13 @@ static json_t *row_json(const struct facet_counts_row *row, const struct facet_s
                                "count",
                                (json_int_t)row->retired);
 
+    if (row->lanes != 0) {
+        (void)json_object_set_new(object, "active", json_integer((json_int_t)row->active));
+        (void)json_object_set_new(object, "lanes", json_integer((json_int_t)row->lanes));
+    }
+    if (kernel != NULL) {
+        (void)json_object_set_new(object, "kernel", kernel);
+    }
     if (symbol != NULL) {
         (void)json_object_set_new(object, "symbol", facet_json_name(symbol->name));
         (void)json_object_set_new(
@@ -135,9 +174,15 @@ json_t *profile_json(const struct facet_counts *counts,
     for (size_t i = 0; i < count; i++) {
         retired += rows[i].retired;
         add_traffic(memory, isa, &rows[i]);
-        (void)json_array_append_new(list, row_json(&rows[i], symbols));
+        (void)json_array_append_new(list, row_json(&rows[i], isa, symbols));
     }
     free(rows);
+    for (size_t i = 0; i < counts->memory.count; i++) {
+        const struct facet_counts_memory *m =
+            &((const struct facet_counts_memory *)counts->memory.items)[i];
+
+        add_memory(memory, m->class, m->bytes, m->accesses);
+    }
     top = json_pack("{s:i, s:s, s:I, s:o, s:o}",
                     "facet_profile",
                     PROFILE_VERSION,
@@ -149,6 +194,7 @@ json_t *profile_json(const struct facet_counts *counts,
                     memory,
                     "instructions",
                     list);
+    profile_put_sections(top, counts);
     return top;
 }
 
@@ -195,6 +241,16 @@ static enum facet_status get_insn(const char *name,
     if (!get_text(object, "symbol", &insn->symbol) || !get_text(object, "line", &insn->line)) {
         return refuse(name, err, index, "symbol and line: expected texts");
     }
+    if (!get_text(object, "kernel", &insn->kernel)) {
+        return refuse(name, err, index, "kernel: expected a text");
+    }
+    if (json_object_get(object, "lanes") != NULL &&
+        (facet_json_get_u64(object, "lanes", INT64_MAX, &insn->lanes, NULL) != FACET_OK ||
+         facet_json_get_u64(object, "active", insn->lanes, &insn->active, NULL) != FACET_OK ||
+         insn->lanes > INT64_MAX - profile->lanes)) {
+        return refuse(name, err, index, "lanes and active: expected counts, not more active ones");
+    }
+    profile->lanes += insn->lanes;
     if (insn->symbol != NULL &&
         facet_json_get_u64(object, "offset", UINT64_MAX, &insn->offset, NULL) != FACET_OK) {
         return refuse(name, err, index, "offset: expected a number");
@@ -234,6 +290,7 @@ static enum facet_status get_all(const char *name, struct profile *profile, stru
     const char *machine = json_string_value(json_object_get(profile->json, "machine"));
     const json_t *list = json_object_get(profile->json, "instructions"), *value;
     enum facet_status status = FACET_OK;
+    const char *wrong;
     int isa = 0;
     size_t i;
 
@@ -249,11 +306,22 @@ static enum facet_status get_all(const char *name, struct profile *profile, stru
         isa++;
     }
     if (isa == FACET_ISA_COUNT) {
-        return facet_fail(err, FACET_ERR_INPUT, 0, "%s: machine: expected xphmg", name);
+        return facet_fail(
+            err, FACET_ERR_INPUT, 0, "%s: machine: expected xphmg, tile or gfx12", name);
     }
     if (!memory_is_good(json_object_get(profile->json, "memory"))) {
         return facet_fail(
             err, FACET_ERR_INPUT, 0, "%s: memory: expected objects with counts", name);
+    }
+    if (!profile_sections_good(profile->json, &wrong)) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          0,
+                          "%s: %s: expected %s",
+                          name,
+                          wrong,
+                          wrong[0] == 'd' ? "a list of objects with counts and texts"
+                                          : "objects with counts");
     }
     if (!json_is_array(list)) {
         return facet_fail(err, FACET_ERR_INPUT, 0, "%s: instructions: expected a list", name);

@@ -24,9 +24,11 @@ struct profile_insn {
     uint64_t count;
     uint32_t core;
     uint32_t word;
-    const char *symbol; /* "main", or NULL */
-    uint64_t offset;    /* behind the symbol */
-    const char *line;   /* "main.c:12", or NULL */
+    const char *symbol;     /* "main", or NULL */
+    uint64_t offset;        /* behind the symbol */
+    const char *line;       /* "main.c:12", or NULL */
+    const char *kernel;     /* "fill.s", or NULL */
+    uint64_t active, lanes; /* where it ran under a mask: sums of the lanes */
 };
 
 struct profile {
@@ -35,6 +37,7 @@ struct profile {
     struct profile_insn *insns;
     size_t insn_count;
     uint64_t retired; /* of all */
+    uint64_t lanes;   /* ... */
 };
 
 /* `name` starts every message. Release with profile_free. */
@@ -43,10 +46,20 @@ enum facet_status profile_parse(
 void profile_free(struct profile *profile);
 
 /* The views (views.c), at most `most` rows each, the largest first: {"machine", "retired",
- * "symbols", "lines", "cores", "blocks", "memory"}. NULL without memory. */
+ * "symbols", "lines", "cores", "balance", "blocks", "memory", "divergence", "draws", "counters"}.
+ * NULL without memory. */
 json_t *profile_views(const struct profile *profile, size_t most);
-void profile_views_text(const json_t *views, struct facet_strbuf *out);
-/* "symbol;line count", a line each, as tools for flame graphs take it. False without memory. */
+void profile_views_text(const json_t *views, size_t most, struct facet_strbuf *out);
+/* What the profile says besides instructions (sections.c): divergence as a view, and the text of
+ * all sections. */
+json_t *profile_divergence(const struct profile *profile, size_t most);
+void profile_sections_text(const json_t *views, size_t most, struct facet_strbuf *out);
+/* The sections of a file as they are written, and whether those that were read are good. */
+void profile_put_sections(json_t *top, const struct facet_counts *counts);
+bool profile_sections_good(const json_t *top, const char **wrong);
+
+/* "kernel;symbol;line count", a line each, as tools for flame graphs take it. False without memory.
+ */
 bool profile_folded(const struct profile *profile, struct facet_strbuf *out);
 
 #endif

@@ -175,6 +175,27 @@ static json_t *blocks_json(const struct profile *profile, size_t most)
 
 /* ---- all of them ---- */
 
+/* How evenly the cores that did something share it: the mean of their counts, and the largest. */
+static json_t *balance_json(json_t *cores, uint64_t retired)
+{
+    const size_t count = json_object_size(cores);
+    json_int_t largest = 0;
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(cores, name, value)
+    {
+        const json_int_t n = json_integer_value(value);
+
+        largest = n > largest ? n : largest;
+    }
+    return json_pack("{s:f, s:I}",
+                     "mean",
+                     count != 0 ? (double)retired / (double)count : 0.0,
+                     "largest",
+                     largest);
+}
+
 json_t *profile_views(const struct profile *profile, size_t most)
 {
     json_t *symbols = json_object(), *lines = json_object(), *cores = json_object();
@@ -198,14 +219,18 @@ json_t *profile_views(const struct profile *profile, size_t most)
                       (json_int_t)profile->retired);
     symbols = sorted(symbols, most);
     lines = sorted(lines, most);
+    (void)json_object_set_new(views, "balance", balance_json(cores, profile->retired));
     cores = sorted(cores, SIZE_MAX);
     (void)json_object_set_new(views, "symbols", symbols);
     (void)json_object_set_new(views, "lines", lines);
     (void)json_object_set_new(views, "cores", cores);
     (void)json_object_set_new(views, "blocks", blocks_json(profile, most));
     (void)json_object_set(views, "memory", memory);
+    (void)json_object_set_new(views, "divergence", profile_divergence(profile, most));
+    (void)json_object_set(views, "draws", json_object_get(profile->json, "draws"));
+    (void)json_object_set(views, "counters", json_object_get(profile->json, "counters"));
     if (symbols == NULL || lines == NULL || cores == NULL ||
-        json_object_get(views, "blocks") == NULL) {
+        json_object_get(views, "blocks") == NULL || json_object_get(views, "divergence") == NULL) {
         json_decref(views);
         return NULL;
     }
@@ -280,7 +305,7 @@ static void put_block(const json_t *views, const json_t *block, struct facet_str
     }
 }
 
-void profile_views_text(const json_t *views, struct facet_strbuf *out)
+void profile_views_text(const json_t *views, size_t most, struct facet_strbuf *out)
 {
     json_t *memory = json_object_get(views, "memory"), *class, *times;
     const json_t *block;
@@ -294,21 +319,35 @@ void profile_views_text(const json_t *views, struct facet_strbuf *out)
     put_sums(views, "symbols", "symbol", out);
     put_sums(views, "lines", "line", out);
     if (json_array_size(json_object_get(views, "cores")) > 1) {
+        const json_t *balance = json_object_get(views, "balance");
+
         put_sums(views, "cores", "core", out);
+        facet_strbuf_printf(out,
+                            "%16.2f  %6.2f  mean, and what it is of the largest\n",
+                            json_real_value(json_object_get(balance, "mean")),
+                            integer(balance, "largest") != 0
+                                ? 100 * json_real_value(json_object_get(balance, "mean")) /
+                                      (double)integer(balance, "largest")
+                                : 0.0);
     }
     if (json_object_size(memory) > 0) {
-        facet_strbuf_printf(out, "\n%16s  %6s  %s\n", "accesses", "bytes", "memory");
+        facet_strbuf_printf(out, "\n%16s  %6s  %16s  %s\n", "accesses", "each", "bytes", "memory");
     }
     json_object_foreach(memory, name, class)
     {
         json_object_foreach(class, bytes, times)
         {
             facet_strbuf_printf(
-                out, "%16" JSON_INTEGER_FORMAT "  %6.6s  ", json_integer_value(times), bytes);
+                out,
+                "%16" JSON_INTEGER_FORMAT "  %6.6s  %16" JSON_INTEGER_FORMAT "  ",
+                json_integer_value(times),
+                bytes,
+                (json_int_t)((uint64_t)json_integer_value(times) * strtoull(bytes, NULL, 10)));
             facet_symbols_put_name(out, name);
             facet_strbuf_putc(out, '\n');
         }
     }
+    profile_sections_text(views, most, out);
     json_array_foreach(json_object_get(views, "blocks"), i, block)
     {
         put_block(views, block, out);
@@ -342,6 +381,10 @@ bool profile_folded(const struct profile *profile, struct facet_strbuf *out)
         const struct profile_insn *insn = &profile->insns[i];
 
         facet_strbuf_clear(&frames);
+        if (insn->kernel != NULL) {
+            put_frame(&frames, insn->kernel);
+            facet_strbuf_putc(&frames, ';');
+        }
         put_frame(&frames, insn->symbol != NULL ? insn->symbol : "?");
         if (insn->line != NULL) {
             facet_strbuf_putc(&frames, ';');

@@ -308,6 +308,7 @@ static struct facet_raster_result finish_one(struct facet_raster_context *contex
                                              struct facet_raster_part *part,
                                              bool left)
 {
+    facet_raster_pipe_counted(pipe);
     part->bad_mem = pipe->bad_mem;
     if (pipe->bad_mem && !left) {
         facet_raster_report_add(part, FACET_RASTER_BAD_MEM, 1);
@@ -357,6 +358,7 @@ draw_block(struct raster_pipe *pipe, const struct header *h, struct facet_raster
         .affine = (flags & FACET_TILE_RDRAW_FLAGS_AFFINE) != 0,
         .solid = state_color || (flags & FACET_TILE_RDRAW_FLAGS_FLAT) != 0,
     };
+    enum raster_setup setup;
     struct raster_triangle t;
 
     facet_tile_vertex_block_unpack(part->block, &block);
@@ -364,17 +366,22 @@ draw_block(struct raster_pipe *pipe, const struct header *h, struct facet_raster
     for (unsigned i = 0; i < 3; i++) {
         block_vertex(&block.vertex[i], &vertex[i]);
     }
-    switch (facet_raster_setup(pipe, &shade, corners, &t)) {
-    case SETUP_DRAW:
+    setup = facet_raster_setup(pipe, &shade, corners, &t);
+    if (setup == SETUP_DRAW) {
         part->row = (uint32_t)facet_raster_fill_wide(pipe, &t, (int32_t)part->row);
         narrow_spans(pipe, &t.box);
-        return (int32_t)part->row < t.box.y1;
-    case SETUP_RANGE:
-        facet_raster_report_add(part, FACET_RASTER_RANGE, 1);
-        break;
-    case SETUP_NOTHING:
-        break;
+        if ((int32_t)part->row < t.box.y1) {
+            return true;
+        }
     }
+    if (pipe->unit->counts != NULL) {
+        pipe->unit->counts->triangles++;
+        count_setup(pipe->unit->counts, setup);
+    }
+    if (setup == SETUP_DRAW) {
+        return false;
+    }
+    facet_raster_report_add(part, FACET_RASTER_RANGE, setup == SETUP_RANGE);
     pipe->color = pipe->depth = (struct facet_raster_span){0, 0};
     return false;
 }
@@ -403,6 +410,7 @@ struct facet_raster_result facet_raster_rdraw_command(const struct facet_raster_
 {
     struct raster_sampler sampler = {0};
     struct facet_raster_part part;
+    struct raster_tally tally;
     struct raster_pipe pipe;
     struct header h;
     enum facet_raster_code code =
@@ -421,6 +429,7 @@ struct facet_raster_result facet_raster_rdraw_command(const struct facet_raster_
         return failed(code);
     }
     facet_raster_pipe_make(unit, &h.rstate, &h.choice, &sampler, &pipe);
+    facet_raster_pipe_count(&pipe, &tally);
     pipe.bad_mem = part.bad_mem != 0;
     return finish_one(context, &pipe, &part, draw_block(&pipe, &h, &part));
 }
@@ -443,6 +452,7 @@ struct facet_raster_result facet_raster_rrect_command(const struct facet_raster_
     struct raster_sampler sampler = {0};
     struct facet_raster_part part;
     struct raster_pipe pipe;
+    struct raster_tally tally;
     struct facet_tile_rrect_fields draw;
     struct raster_rect rect;
     struct header h;
@@ -473,6 +483,8 @@ struct facet_raster_result facet_raster_rrect_command(const struct facet_raster_
     };
     facet_raster_box_cut(&h.choice.clip, draw.xy, draw.wh);
     facet_raster_pipe_make(unit, &h.rstate, &h.choice, &sampler, &pipe);
+    facet_raster_pipe_count(&pipe, &tally);
+    pipe.nearest = true;
     pipe.bad_mem = part.bad_mem != 0;
     part.row = (uint32_t)facet_raster_rect_fill(&pipe, &rect, (int32_t)part.row);
     return finish_one(context, &pipe, &part, (int32_t)part.row < pipe.clip.y1);

@@ -59,6 +59,7 @@ static void hire(const struct geo_assembler *leader, struct member *m, uint64_t 
     m->a.k = from;
     m->a.n = leader->n + (from - leader->k);
     m->a.count = from + (left < STRETCH ? left : STRETCH);
+    m->a.counts = (struct facet_raster_counts){0};
     m->a.corner[0] = m->a.corner[1] = m->a.corner[2] = NULL;
     if (leader->cache != NULL) {
         m->a.cache = &m->cache;
@@ -77,6 +78,8 @@ static void follow(struct geo_assembler *a, const struct member *m)
     a->part->code = code;
     a->part->count = count;
     facet_raster_report_add(a->part, (enum facet_raster_code)m->part.code, m->part.count);
+    facet_raster_counts_add(&a->counts, &m->a.counts, 1);
+    a->counts.accesses[FACET_RASTER_INDEX_LOAD] += m->a.counts.accesses[FACET_RASTER_INDEX_LOAD];
 }
 
 /* One stretch for each member, from the leader's element on. */

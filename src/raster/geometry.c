@@ -163,26 +163,24 @@ static void raster(struct geo_assembler *a,
     const struct raster_shade shade = {
         .cull = a->cull, .affine = a->affine, .solid = solid, .color = provoking->color};
     struct raster_triangle local, *t = a->sink.slot != a->sink.end ? a->sink.slot : &local;
+    enum raster_setup setup;
 
     if (a->fan < a->done) {
         a->fan++;
         return;
     }
-    switch (facet_raster_setup(a->pipe, &shade, corners, t)) {
-    case SETUP_DRAW:
+    setup = facet_raster_setup(a->pipe, &shade, corners, t);
+    if (setup == SETUP_DRAW) {
         a->row = facet_raster_sink_add(&a->sink, t, a->row);
         if (a->row < t->box.y1) {
             a->leaves = true;
             return;
         }
         tell_bad_mem(a);
-        break;
-    case SETUP_RANGE:
+    } else if (setup == SETUP_RANGE) {
         facet_raster_report_add(a->part, FACET_RASTER_RANGE, 1);
-        break;
-    case SETUP_NOTHING:
-        break;
     }
+    count_setup(&a->counts, setup);
     a->row = 0;
     a->fan++;
 }
@@ -200,6 +198,8 @@ static void clipped(struct geo_assembler *a,
 
         raster(a, fan, a->flat, provoking);
     }
+    a->counts.outside += count < 3;
+    a->counts.clipped += count >= 3 && !a->leaves;
 }
 
 static bool small_w(const struct geo_vertex *v)
@@ -207,11 +207,11 @@ static bool small_w(const struct geo_vertex *v)
     return !(v->screen.w >= 0x1p-20f);
 }
 
-static void triangle(struct geo_assembler *a,
-                     const struct geo_vertex *v0,
-                     const struct geo_vertex *v1,
-                     const struct geo_vertex *v2,
-                     const struct geo_vertex *provoking)
+static void draw_triangle(struct geo_assembler *a,
+                          const struct geo_vertex *v0,
+                          const struct geo_vertex *v1,
+                          const struct geo_vertex *v2,
+                          const struct geo_vertex *provoking)
 {
     const struct geo_vertex *const v[3] = {v0, v1, v2};
     const struct raster_vertex *const whole[3] = {&v0->screen, &v1->screen, &v2->screen};
@@ -223,12 +223,15 @@ static void triangle(struct geo_assembler *a,
 
     a->fan = 0;
     if (v0->bad || v1->bad || v2->bad) {
+        a->counts.bad_index++;
         facet_raster_report_add(a->part, FACET_RASTER_BAD_INDEX, 1);
         return;
     }
     if (!a->draw->clip) {
         if (!small_w(v0) && !small_w(v1) && !small_w(v2)) {
             raster(a, whole, solid, provoking);
+        } else {
+            a->counts.outside++;
         }
         return;
     }
@@ -240,9 +243,20 @@ static void triangle(struct geo_assembler *a,
      * outside it and the triangle is gone. Later planes see corners that this one made. */
     first = (unsigned)__builtin_ctz(some);
     if ((v0->outside & v1->outside & v2->outside) >> first & 1) {
+        a->counts.outside++;
         return;
     }
     clipped(a, v, first, provoking);
+}
+
+static void triangle(struct geo_assembler *a,
+                     const struct geo_vertex *v0,
+                     const struct geo_vertex *v1,
+                     const struct geo_vertex *v2,
+                     const struct geo_vertex *provoking)
+{
+    draw_triangle(a, v0, v1, v2, provoking);
+    a->counts.triangles += !a->leaves;
 }
 
 static void element(struct geo_assembler *a, const struct geo_vertex *v)
@@ -273,17 +287,28 @@ static void element(struct geo_assembler *a, const struct geo_vertex *v)
     a->corner[1] = v;
 }
 
+/* Element k is taken; its index was read. */
+static inline void count_element(struct geo_assembler *a, const struct geo_vertex *v)
+{
+    a->counts.elements++;
+    a->counts.vertices += !v->bad;
+    a->counts.accesses[FACET_RASTER_INDEX_LOAD]++;
+}
+
 /* `count` bad elements in a row. After three of them only their number matters. */
 static void bad_run(struct geo_assembler *a, uint64_t count)
 {
     uint64_t rest;
 
+    a->counts.elements += count;
     for (unsigned i = 0; i < 3 && count > 0; i++, count--) {
         element(a, &bad_vertex);
     }
     rest = a->strip ? 0 : count % 3;
     count -= rest;
     facet_raster_report_add(a->part, FACET_RASTER_BAD_INDEX, a->strip ? count : count / 3);
+    a->counts.triangles += a->strip ? count : count / 3;
+    a->counts.bad_index += a->strip ? count : count / 3;
     a->n += count;
     for (; rest > 0; rest--) {
         element(a, &bad_vertex);
@@ -411,6 +436,7 @@ static void take_element(struct geo_assembler *a, const struct geo_vertex *v)
         keep(a, v);
     } else {
         a->k++;
+        count_element(a, v);
     }
 }
 
@@ -508,13 +534,25 @@ static void walk_one(struct geo_assembler *a)
     const uint64_t triangles = a->strip ? (count < 3 ? 0 : count - 2) : count / 3;
     const struct geo_vertex *v;
     struct facet_raster_part one = {0}, *all = a->part;
+    struct facet_raster_counts each;
 
+    a->counts.elements += count;
+    if (count > 0) {
+        v = vertex(a, a->in->draw.vtx_base);
+        a->counts.vertices += v->bad ? 0 : count;
+    }
     if (triangles > 0) {
+        const struct facet_raster_counts before = a->counts;
+
+        a->counts = (struct facet_raster_counts){0};
         v = vertex(a, a->in->draw.vtx_base);
         a->part = &one;
         triangle(a, v, v, v, v);
         a->part = all;
         facet_raster_report_add(all, (enum facet_raster_code)one.code, one.count * triangles);
+        each = a->counts;
+        a->counts = before;
+        facet_raster_counts_add(&a->counts, &each, triangles);
     }
 }
 
@@ -537,11 +575,16 @@ static void take_triangle(struct geo_assembler *a, const uint8_t *bytes, uint32_
         a->corner[i] = v;
         a->n++;
         a->k++;
+        if (i < 2) {
+            count_element(a, v);
+        }
     }
     triangle(a, a->corner[0], a->corner[1], v, a->corner[0]);
     if (a->leaves) {
         a->k--;
         keep(a, v);
+    } else {
+        count_element(a, v);
     }
 }
 
@@ -604,6 +647,8 @@ static void walk_indexed(struct geo_assembler *a)
         if (restarts && raw == restart) {
             a->n = 0;
             a->k++;
+            a->counts.elements++;
+            a->counts.accesses[FACET_RASTER_INDEX_LOAD]++;
         } else {
             take_element(a, vertex(a, raw + draw->vtx_base));
         }
@@ -663,6 +708,23 @@ static void walk(struct geo_assembler *a)
     facet_raster_give(a->in->unit, a->cache);
 }
 
+/* The counts of the draw, or of what was done of it here. */
+static void count_draw(const struct geo_assembler *a)
+{
+    struct facet_raster_counts *counts = a->in->unit->counts;
+
+    if (counts == NULL) {
+        return;
+    }
+    facet_raster_counts_add(counts, &a->counts, 1);
+    if ((a->in->draw.flags & FACET_TILE_GDRAW_FLAGS_INDEXED) != 0) {
+        counts->accesses[FACET_RASTER_INDEX_LOAD] += a->counts.accesses[FACET_RASTER_INDEX_LOAD];
+        counts->bytes_each[FACET_RASTER_INDEX_LOAD] = index_bytes(a);
+    }
+    counts->accesses[FACET_RASTER_VERTEX_LOAD] += a->counts.vertices;
+    counts->bytes_each[FACET_RASTER_VERTEX_LOAD] = a->draw->vertex_bytes;
+}
+
 bool facet_raster_geometry_draw(const struct raster_gdraw *draw,
                                 const struct raster_sampler *sampler,
                                 struct facet_raster_part *part,
@@ -677,6 +739,7 @@ bool facet_raster_geometry_draw(const struct raster_gdraw *draw,
         .clip = facet_raster_state_box(&draw->rstate),
     };
     struct geo_draw ready;
+    struct raster_tally tally;
     struct raster_pipe pipe;
     struct geo_assembler a = {
         .draw = &ready,
@@ -698,10 +761,13 @@ bool facet_raster_geometry_draw(const struct raster_gdraw *draw,
     facet_raster_pipe_make(draw->unit, &draw->rstate, &choice, sampler, &pipe);
     *color = pipe.color;
     *depth = pipe.depth;
+    facet_raster_pipe_count(&pipe, &tally);
     pipe.bad_mem = part->bad_mem != 0;
     facet_raster_sink_open(&a.sink, &pipe, draw->draw.count);
     walk(&a);
     facet_raster_sink_close(&a.sink);
+    facet_raster_pipe_counted(&pipe);
+    count_draw(&a);
     part->bad_mem = pipe.bad_mem;
     return a.leaves;
 }

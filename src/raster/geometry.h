@@ -108,6 +108,7 @@ struct geo_assembler {
     const struct geo_vertex *corner[3]; /* list: those of the unfinished triangle; strip: the last
                                            two in [0] and [1] */
     struct geo_cache *cache;            /* NULL: none */
+    struct facet_raster_counts counts;  /* up to the last element that was taken */
     struct geo_vertex spare[GEO_SPARE];
 };
 

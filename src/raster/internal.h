@@ -12,6 +12,8 @@
 #include "base/ways.h"
 #include "raster/raster.h"
 
+#include <stdatomic.h>
+
 /* ---- bits, memory ---- */
 
 static inline uint32_t load_u16(const uint8_t *p)
@@ -203,6 +205,11 @@ typedef void raster_fill_fn(struct raster_pipe *pipe,
                             int32_t y0,
                             int32_t y1);
 
+/* Pixels of a draw, from all threads. */
+struct raster_tally {
+    _Atomic uint64_t pixels, passed;
+};
+
 struct raster_pipe {
     const struct facet_raster_unit *unit;
     struct facet_texel_source source;
@@ -212,6 +219,7 @@ struct raster_pipe {
     uint32_t color_bytes, depth_bytes;       /* of one pixel; depth_bytes 0: depth is not active */
     uint8_t depth_format, depth_func, blend; /* as in RSTATE */
     bool depth_write, textured, tex_norm;
+    bool nearest; /* whatever the sampler says: a rectangle */
     struct raster_sampler sampler;
     struct facet_raster_span color, depth; /* what may be written */
     /* Every pixel of the clip rectangle and every texel lies in VRAM, rows do not overlap, and
@@ -219,6 +227,7 @@ struct raster_pipe {
     bool regular;
     bool bad_mem; /* a pixel was skipped or a texel byte read as 0 */
     raster_fill_fn *fill;
+    struct raster_tally *tally; /* NULL: nothing is counted */
 };
 
 /* What a draw adds to the state. */
@@ -234,6 +243,18 @@ void facet_raster_pipe_make(const struct facet_raster_unit *unit,
                             const struct raster_choice *choice,
                             const struct raster_sampler *sampler,
                             struct raster_pipe *out);
+/* Lets the pixels of the pipe be counted, when those of the unit are; then adds what they say. */
+void facet_raster_pipe_count(struct raster_pipe *pipe, struct raster_tally *tally);
+void facet_raster_pipe_counted(const struct raster_pipe *pipe);
+
+static inline void tally_add(const struct raster_pipe *pipe, uint64_t pixels, uint64_t passed)
+{
+    if (pipe->tally != NULL) {
+        atomic_fetch_add_explicit(&pipe->tally->pixels, pixels, memory_order_relaxed);
+        atomic_fetch_add_explicit(&pipe->tally->passed, passed, memory_order_relaxed);
+    }
+}
+
 /* The framebuffer of an RSTATE, cut by its scissor if enabled. */
 struct raster_box facet_raster_state_box(const struct facet_tile_rstate_fields *rstate);
 
@@ -282,12 +303,30 @@ struct raster_triangle {
 
 enum { NARROW = 1 << 14 };
 
-enum raster_setup { SETUP_DRAW, SETUP_NOTHING, SETUP_RANGE };
+enum raster_setup { SETUP_DRAW, SETUP_RANGE, SETUP_DEGENERATE, SETUP_CULLED, SETUP_MISSED };
 
 enum raster_setup facet_raster_setup(const struct raster_pipe *pipe,
                                      const struct raster_shade *shade,
                                      const struct raster_vertex *const vertex[3],
                                      struct raster_triangle *out);
+
+/* Counts a triangle that setup has judged, once it is over. */
+static inline void count_setup(struct facet_raster_counts *counts, enum raster_setup setup)
+{
+    uint64_t *const member[] = {[SETUP_DRAW] = &counts->rasterised,
+                                [SETUP_RANGE] = &counts->out_of_range,
+                                [SETUP_DEGENERATE] = &counts->degenerate,
+                                [SETUP_CULLED] = &counts->culled,
+                                [SETUP_MISSED] = &counts->missed};
+
+    counts->parts++;
+    ++*member[setup];
+}
+
+/* `more` is added `times` times. */
+void facet_raster_counts_add(struct facet_raster_counts *counts,
+                             const struct facet_raster_counts *more,
+                             uint64_t times);
 
 /* The covered pixels of row y: [*x0, *x1), empty when *x0 >= *x1. */
 void facet_raster_row(const struct raster_triangle *t, int32_t y, int32_t *x0, int32_t *x1);

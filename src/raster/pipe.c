@@ -107,6 +107,70 @@ static raster_fill_fn *choose_fill(const struct raster_pipe *p)
     return facet_raster_fill_plain;
 }
 
+void facet_raster_pipe_count(struct raster_pipe *pipe, struct raster_tally *tally)
+{
+    atomic_init(&tally->pixels, 0);
+    atomic_init(&tally->passed, 0);
+    pipe->tally = pipe->unit->counts != NULL ? tally : NULL;
+}
+
+static void count_traffic(struct facet_raster_counts *counts,
+                          enum facet_raster_traffic what,
+                          uint64_t n,
+                          uint32_t bytes)
+{
+    counts->accesses[what] += n;
+    counts->bytes_each[what] = bytes;
+}
+
+/* Two numbers say everything: only what passes is textured, blended and written. */
+void facet_raster_pipe_counted(const struct raster_pipe *p)
+{
+    struct facet_raster_counts *counts = p->unit->counts;
+    const bool palette = p->sampler.format == FACET_TILE_SAMPLER_FORMAT_PAL8;
+    uint64_t pixels, passed, texels;
+
+    if (p->tally == NULL) {
+        return;
+    }
+    pixels = atomic_load(&p->tally->pixels);
+    passed = atomic_load(&p->tally->passed);
+    texels = !p->textured ? 0 : p->sampler.bilinear && !p->nearest ? 4 * passed : passed;
+    counts->pixels += pixels;
+    counts->z_tested += p->depth_bytes != 0 ? pixels : 0;
+    counts->z_failed += pixels - passed;
+    counts->blended += p->blend != FACET_TILE_RSTATE_BLEND_OPAQUE ? passed : 0;
+    counts->written += passed;
+    counts->texels += texels;
+    if (p->depth_bytes != 0) {
+        count_traffic(counts, FACET_RASTER_DEPTH_LOAD, pixels, p->depth_bytes);
+        count_traffic(
+            counts, FACET_RASTER_DEPTH_STORE, p->depth_write ? passed : 0, p->depth_bytes);
+    }
+    if (p->blend != FACET_TILE_RSTATE_BLEND_OPAQUE) {
+        count_traffic(counts, FACET_RASTER_COLOR_LOAD, passed, p->color_bytes);
+    }
+    count_traffic(counts, FACET_RASTER_COLOR_STORE, passed, p->color_bytes);
+    if (p->textured) {
+        count_traffic(counts,
+                      FACET_RASTER_TEXEL_LOAD,
+                      texels,
+                      palette                                                 ? 1
+                      : p->sampler.format == FACET_TILE_SAMPLER_FORMAT_RGB565 ? 2
+                                                                              : 4);
+        count_traffic(counts, FACET_RASTER_PALETTE_LOAD, palette ? texels : 0, 4);
+    }
+}
+
+void facet_raster_counts_add(struct facet_raster_counts *counts,
+                             const struct facet_raster_counts *more,
+                             uint64_t times)
+{
+#define ADD(name) counts->name += times * more->name;
+    FACET_RASTER_COUNTS(ADD)
+#undef ADD
+}
+
 void facet_raster_pipe_make(const struct facet_raster_unit *unit,
                             const struct facet_tile_rstate_fields *rstate,
                             const struct raster_choice *choice,

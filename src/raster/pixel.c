@@ -188,13 +188,14 @@ surface_color(struct raster_pipe *p, const struct raster_triangle *t, float b1, 
     return color;
 }
 
-static void triangle_pixel(
+/* Whether it was written. */
+static bool triangle_pixel(
     struct raster_pipe *p, const struct raster_triangle *t, int x, int y, const float e[3])
 {
     float b1 = e[1] * t->inv_a2, b2 = e[2] * t->inv_a2;
 
     if (p->depth_bytes != 0 && !depth_pass(p, x, y, clamp_depth(interpolate(&t->z, b1, b2)))) {
-        return;
+        return false;
     }
     if (t->perspective) {
         const float p0 = e[0] * t->q[0], p1 = e[1] * t->q[1], p2 = e[2] * t->q[2];
@@ -204,11 +205,14 @@ static void triangle_pixel(
         b2 = p2 / sum;
     }
     write_pixel(p, x, y, surface_color(p, t, b1, b2));
+    return true;
 }
 
 static void
 fill_rows(struct raster_pipe *pipe, const struct raster_triangle *t, int32_t y0, int32_t y1)
 {
+    uint64_t pixels = 0, passed = 0;
+
     for (int32_t y = y0; y < y1; y++) {
         int64_t row[3];
         int32_t x0, x1;
@@ -218,15 +222,17 @@ fill_rows(struct raster_pipe *pipe, const struct raster_triangle *t, int32_t y0,
         for (unsigned i = 0; i < 3; i++) {
             row[i] = t->e[i] + t->dy[i] * (y - t->box.y0) + t->dx[i] * (x0 - t->box.x0);
         }
+        pixels += x1 > x0 ? (uint64_t)(x1 - x0) : 0;
         for (int32_t x = x0; x < x1; x++) {
             const float e[3] = {(float)row[0], (float)row[1], (float)row[2]};
 
-            triangle_pixel(pipe, t, x, y, e);
+            passed += triangle_pixel(pipe, t, x, y, e);
             row[0] += t->dx[0];
             row[1] += t->dx[1];
             row[2] += t->dx[2];
         }
     }
+    tally_add(pipe, pixels, passed);
 }
 
 void facet_raster_fill_plain(struct raster_pipe *pipe,
@@ -286,19 +292,25 @@ void facet_raster_rect_rows(struct raster_pipe *pipe,
     const float z = clamp_depth(r->z);
     const bool one_color = pipe->regular && !pipe->unit->plain && !pipe->textured &&
                            pipe->depth_bytes == 0 && pipe->blend == FACET_TILE_RSTATE_BLEND_OPAQUE;
+    uint64_t pixels = 0, passed = 0;
 
     for (int32_t y = y0; y < y1; y++) {
         int32_t x0 = pipe->clip.x0, x1 = pipe->clip.x1;
 
         if (one_color) {
             fill_row(pipe, y, r->color);
+            pixels += (uint64_t)(x1 - x0);
+            passed += (uint64_t)(x1 - x0);
             continue;
         }
         usable(pipe, y, &x0, &x1);
+        pixels += x1 > x0 ? (uint64_t)(x1 - x0) : 0;
         for (int32_t x = x0; x < x1; x++) {
             if (pipe->depth_bytes == 0 || depth_pass(pipe, x, y, z)) {
                 write_pixel(pipe, x, y, pipe->textured ? rect_texel(pipe, r, x, y) : r->color);
+                passed++;
             }
         }
     }
+    tally_add(pipe, pixels, passed);
 }

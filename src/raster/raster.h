@@ -91,6 +91,48 @@ struct facet_raster_scratch;
 struct facet_raster_scratch *facet_raster_scratch_create(void); /* NULL: there is no memory */
 void facet_raster_scratch_destroy(struct facet_raster_scratch *scratch); /* NULL is allowed */
 
+/* What draws did, by the contract: each number is the same on every path and for any number of
+ * threads. */
+#define FACET_RASTER_COUNTS(N)                                                                     \
+    N(elements)  /* of GDRAWs */                                                                   \
+    N(vertices)  /* fetched and processed, one for each element that has one */                    \
+    N(triangles) /* assembled, and those of RDRAW */                                               \
+    N(bad_index) /* ... of these: with an index or vertex outside VRAM */                          \
+    N(outside)   /* ... that clipping removed, or with a w too small where nothing is clipped */   \
+    N(clipped)   /* ... that a plane cut */                                                        \
+    N(parts)     /* what went on: uncut triangles, and the fans of the cut ones */                 \
+    N(out_of_range) /* ... of these: reported as RANGE */                                          \
+    N(degenerate)   /* ... without area */                                                         \
+    N(culled)       /* ... that face the wrong way */                                              \
+    N(missed)       /* ... with no pixel centre between their extremes in the clip rectangle */    \
+    N(rasterised)   /* ... and all others */                                                       \
+    N(pixels)       /* covered, in VRAM */                                                         \
+    N(z_tested)                                                                                    \
+    N(z_failed)                                                                                    \
+    N(blended)                                                                                     \
+    N(written)                                                                                     \
+    N(texels)
+
+enum facet_raster_traffic {
+    FACET_RASTER_INDEX_LOAD,
+    FACET_RASTER_VERTEX_LOAD,
+    FACET_RASTER_DEPTH_LOAD,
+    FACET_RASTER_DEPTH_STORE,
+    FACET_RASTER_COLOR_LOAD,
+    FACET_RASTER_COLOR_STORE,
+    FACET_RASTER_TEXEL_LOAD,
+    FACET_RASTER_PALETTE_LOAD,
+    FACET_RASTER_TRAFFICS
+};
+
+struct facet_raster_counts {
+#define FACET_RASTER_MEMBER(name) uint64_t name;
+    FACET_RASTER_COUNTS(FACET_RASTER_MEMBER)
+#undef FACET_RASTER_MEMBER
+    uint64_t accesses[FACET_RASTER_TRAFFICS];
+    uint32_t bytes_each[FACET_RASTER_TRAFFICS]; /* of an access, where there are any */
+};
+
 /* What the units work on. Nothing is owned. */
 struct facet_raster_unit {
     uint8_t *vram; /* the byte at FACET_VRAM_BASE */
@@ -101,6 +143,7 @@ struct facet_raster_unit {
     const struct facet_raster_watch *watch;               /* NULL: none */
     struct facet_raster_stop *stop;                       /* NULL: draws are never left */
     struct facet_raster_scratch *scratch;                 /* NULL: nothing is kept */
+    struct facet_raster_counts *counts;                   /* draws add to it; NULL: none */
 };
 
 /* ---- contexts (14) ---- */

@@ -148,9 +148,12 @@ enum raster_setup facet_raster_setup(const struct raster_pipe *pipe,
     }
     a2 = ((int64_t)b->x - a->x) * ((int64_t)c->y - a->y) -
          ((int64_t)c->x - a->x) * ((int64_t)b->y - a->y);
-    if (a2 == 0 || (shade->cull == FACET_TILE_GSTATE_CULL_CW && a2 > 0) ||
+    if (a2 == 0) {
+        return SETUP_DEGENERATE;
+    }
+    if ((shade->cull == FACET_TILE_GSTATE_CULL_CW && a2 > 0) ||
         (shade->cull == FACET_TILE_GSTATE_CULL_CCW && a2 < 0)) {
-        return SETUP_NOTHING;
+        return SETUP_CULLED;
     }
     if (a2 < 0) {
         const struct raster_vertex *other = b;
@@ -165,7 +168,7 @@ enum raster_setup facet_raster_setup(const struct raster_pipe *pipe,
         return SETUP_RANGE;
     }
     if (!bounds(&pipe->clip, a, b, c, out)) {
-        return SETUP_NOTHING;
+        return SETUP_MISSED;
     }
     out->a2 = a2;
     out->inv_a2 = 1.0f / (float)a2;

@@ -210,17 +210,28 @@ struct place {
     uint8_t *color[2], *depth[2];
 };
 
-/* A block: its edge values, and which of its pixels are covered. */
+/* Pixels that are covered, and those of them that pass. */
+struct pixel_counts {
+    uint64_t pixels, passed;
+};
+
+/* A block: its edge values, and which of its pixels are covered. `n` counts those among the lanes
+ * `real`; NULL: nothing does. */
 INLINE void pixels(const struct raster_pipe *p,
                    const struct raster_triangle *t,
                    const struct wide *w,
                    enum kind k,
                    const struct place *at,
                    __m256i mask,
-                   const __m256 e[3])
+                   const __m256 e[3],
+                   struct pixel_counts *n,
+                   unsigned real)
 {
     __m256 b1 = _mm256_mul_ps(e[1], w->inv_a2), b2 = _mm256_mul_ps(e[2], w->inv_a2);
 
+    if (n != NULL) {
+        n->pixels += (unsigned)__builtin_popcount((unsigned)lane_bits(mask) & real);
+    }
     if (depth_bytes(p, k) != 0) {
         /* NaN, -0 and below give the second operand of max: +0. */
         const __m256 z = _mm256_min_ps(
@@ -230,6 +241,9 @@ INLINE void pixels(const struct raster_pipe *p,
         if (k == KIND_DEPTH || lane_bits(mask) == 0) {
             return;
         }
+    }
+    if (n != NULL) {
+        n->passed += (unsigned)__builtin_popcount((unsigned)lane_bits(mask) & real);
     }
     if (t->perspective) {
         const __m256 p0 = _mm256_mul_ps(e[0], w->q[0]);
@@ -286,7 +300,8 @@ INLINE void fill_narrow(const struct raster_pipe *p,
                         const struct wide *w,
                         enum kind k,
                         int32_t y0,
-                        int32_t y1)
+                        int32_t y1,
+                        struct pixel_counts *n)
 {
     const __m256i column = _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3);
     const __m256i lower = _mm256_setr_epi32(0, 0, 0, 0, -1, -1, -1, -1);
@@ -322,7 +337,15 @@ INLINE void fill_narrow(const struct raster_pipe *p,
                 const __m256 ef[3] = {
                     _mm256_cvtepi32_ps(e[0]), _mm256_cvtepi32_ps(e[1]), _mm256_cvtepi32_ps(e[2])};
 
-                pixels(p, t, w, k, &at, _mm256_cmpgt_epi32(out, _mm256_set1_epi32(-1)), ef);
+                pixels(p,
+                       t,
+                       w,
+                       k,
+                       &at,
+                       _mm256_cmpgt_epi32(out, _mm256_set1_epi32(-1)),
+                       ef,
+                       n,
+                       next == y ? 0x0F : 0xFF);
             }
             for (unsigned i = 0; i < 3; i++) {
                 e[i] = _mm256_add_epi32(e[i], right[i]);
@@ -370,7 +393,8 @@ INLINE void fill_long(const struct raster_pipe *p,
                       const struct wide *w,
                       enum kind k,
                       int32_t y0,
-                      int32_t y1)
+                      int32_t y1,
+                      struct pixel_counts *n)
 {
     const bool is_short = t->a2 < INT64_C(1) << 31;
 
@@ -391,8 +415,15 @@ INLINE void fill_long(const struct raster_pipe *p,
 
                 e[i] = is_short ? edge_short(v, t->dx[i]) : edge_wide((double)v, (double)t->dx[i]);
             }
-            pixels(
-                p, t, w, k, &at, _mm256_andnot_si256(first_lanes(x0 - x), first_lanes(x1 - x)), e);
+            pixels(p,
+                   t,
+                   w,
+                   k,
+                   &at,
+                   _mm256_andnot_si256(first_lanes(x0 - x), first_lanes(x1 - x)),
+                   e,
+                   n,
+                   0xFF);
         }
     }
 }
@@ -427,12 +458,13 @@ struct list {
     uint32_t count;
     int32_t y0, y1;
     enum kind white;
+    bool counts;
 };
 
 static inline enum kind
 kind_of(const struct raster_pipe *p, const struct list *l, const struct raster_triangle *t)
 {
-    if (is_invisible(p, t) && p->depth_bytes != 2) {
+    if (!l->counts && is_invisible(p, t) && p->depth_bytes != 2) {
         return KIND_DEPTH;
     }
     return t->solid && t->color == 0xFFFFFFFFu ? l->white : KIND_ANY;
@@ -441,11 +473,10 @@ kind_of(const struct raster_pipe *p, const struct list *l, const struct raster_t
 /* ---- lists of triangles ---- */
 
 /* Those from number `i` on as long as they are of this kind; gives the first that is not. */
-INLINE uint32_t fill_list(const struct raster_pipe *p,
-                          const struct list *l,
-                          uint32_t i,
-                          enum kind k)
+INLINE uint32_t
+fill_list(const struct raster_pipe *p, const struct list *l, uint32_t i, enum kind k, bool counts)
 {
+    struct pixel_counts n = {0, 0};
     struct wide w;
 
     widen_pipe(p, &w);
@@ -462,24 +493,30 @@ INLINE uint32_t fill_list(const struct raster_pipe *p,
         }
         widen_triangle(t, k, &w);
         if (t->narrow && first_run(p, t) >= p->clip.x0) {
-            fill_narrow(p, t, &w, k, y0, y1);
+            fill_narrow(p, t, &w, k, y0, y1, counts ? &n : NULL);
         } else {
-            fill_long(p, t, &w, k, y0, y1);
+            fill_long(p, t, &w, k, y0, y1, counts ? &n : NULL);
         }
+    }
+    if (counts) {
+        tally_add(p, n.pixels, n.passed);
     }
     return i;
 }
 
-#define FILL(name, kind)                                                                           \
+#define FILL(name, kind, counts)                                                                   \
     TARGET static uint32_t name(const struct raster_pipe *p, const struct list *l, uint32_t i)     \
     {                                                                                              \
-        return fill_list(p, l, i, kind);                                                           \
+        return fill_list(p, l, i, kind, counts);                                                   \
     }
 
-FILL(fill_any, KIND_ANY)
-FILL(fill_opaque, KIND_OPAQUE)
-FILL(fill_alpha, KIND_ALPHA)
-FILL(fill_depth, KIND_DEPTH)
+FILL(fill_any, KIND_ANY, false)
+FILL(fill_opaque, KIND_OPAQUE, false)
+FILL(fill_alpha, KIND_ALPHA, false)
+FILL(fill_depth, KIND_DEPTH, false)
+FILL(count_any, KIND_ANY, true)
+FILL(count_opaque, KIND_OPAQUE, true)
+FILL(count_alpha, KIND_ALPHA, true)
 
 void facet_raster_fill_avx2(struct raster_pipe *pipe,
                             const struct raster_triangle *triangles,
@@ -488,19 +525,21 @@ void facet_raster_fill_avx2(struct raster_pipe *pipe,
                             int32_t y0,
                             int32_t y1)
 {
-    static uint32_t (*const fill[])(
+    static uint32_t (*const fill[2][4])(
         const struct raster_pipe *p, const struct list *l, uint32_t i) = {
-        [KIND_ANY] = fill_any,
-        [KIND_OPAQUE] = fill_opaque,
-        [KIND_ALPHA] = fill_alpha,
-        [KIND_DEPTH] = fill_depth,
+        {[KIND_ANY] = fill_any,
+         [KIND_OPAQUE] = fill_opaque,
+         [KIND_ALPHA] = fill_alpha,
+         [KIND_DEPTH] = fill_depth},
+        {[KIND_ANY] = count_any, [KIND_OPAQUE] = count_opaque, [KIND_ALPHA] = count_alpha},
     };
-    const struct list l = {triangles, list, count, y0, y1, kind_of_pipe(pipe)};
+    const bool counts = pipe->tally != NULL;
+    const struct list l = {triangles, list, count, y0, y1, kind_of_pipe(pipe), counts};
     uint32_t i = 0;
 
     FACET_FAST_WAY(RASTER_SPAN);
     while (i < count) {
-        i = fill[kind_of(pipe, &l, &triangles[list[i]])](pipe, &l, i);
+        i = fill[counts][kind_of(pipe, &l, &triangles[list[i]])](pipe, &l, i);
     }
 }
 

@@ -62,6 +62,25 @@ bool session_profile_finish(struct session_profile *profile,
     return profile->text != NULL;
 }
 
+bool session_profile_finish_program(struct session_profile *profile,
+                                    enum facet_isa isa,
+                                    struct facet_object *program)
+{
+    struct facet_symbols symbols = {.object = NULL};
+    struct facet_error err = {0};
+    bool good;
+
+    if (profile->path == NULL) {
+        return true;
+    }
+    if (program != NULL && facet_symbols_of(&symbols, program, &err) != FACET_OK) {
+        return cli_bad_error(profile->args, &err) == CLI_OK;
+    }
+    good = session_profile_finish(profile, isa, &symbols);
+    facet_symbols_free(&symbols);
+    return good;
+}
+
 const struct facet_file_part *session_profile_part(const struct session_profile *profile)
 {
     return profile->text != NULL ? &profile->part : NULL;
@@ -107,7 +126,7 @@ print_views(const struct cli_args *args, const struct profile *profile, size_t m
         good = profile_folded(profile, &text);
     } else {
         if (views != NULL) {
-            profile_views_text(views, &text);
+            profile_views_text(views, most, &text);
         }
         good = views != NULL && !facet_json_ran_short() && !text.failed;
     }

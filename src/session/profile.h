@@ -33,6 +33,10 @@ void session_profile_stop(struct session_profile *profile);
 bool session_profile_finish(struct session_profile *profile,
                             enum facet_isa isa,
                             const struct facet_symbols *symbols);
+/* The same with the names and lines of a program (NULL: none). */
+bool session_profile_finish_program(struct session_profile *profile,
+                                    enum facet_isa isa,
+                                    struct facet_object *program);
 /* The file, to be written together with others; NULL without --profile-out. */
 const struct facet_file_part *session_profile_part(const struct session_profile *profile);
 void session_profile_free(struct session_profile *profile);

@@ -36,6 +36,7 @@ static const char *what_it_replaces(const struct cli_args *args, const char *pat
     static const char *const readers[] = {"in", "arg"};
     const char *text, *resumed = cli_value(args, "resume"), *cover = cli_value(args, "cover"),
                       *timing = cli_value(args, "timing");
+    const char *profile = cli_value(args, "profile-out");
 
     if (replaces(path, args->positional[0])) {
         return "the kernel";
@@ -48,6 +49,9 @@ static const char *what_it_replaces(const struct cli_args *args, const char *pat
     }
     if (timing != NULL && replaces(path, timing)) {
         return "the timing model";
+    }
+    if (profile != NULL && profile != path && replaces(path, profile)) {
+        return "the file of --profile-out";
     }
     for (size_t k = 0; k < sizeof readers / sizeof readers[0]; k++) {
         for (int i = 0; (text = cli_nth_value(args, readers[k], i)) != NULL; i++) {
@@ -206,10 +210,10 @@ bool session_tile_outputs_plan(struct session_tile_outputs *outputs,
                                const struct session_tile *setup,
                                const struct cli_args *args)
 {
-    static const char *const names[] = {"trace", "cover"};
+    static const char *const names[] = {"trace", "cover", "profile-out"};
     const char *text, *other;
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         text = cli_value(args, names[i]);
         other = text != NULL ? what_it_replaces(args, text) : NULL;
         if (other != NULL) {
@@ -247,10 +251,10 @@ static enum facet_status encode(const struct session_tile_output *out,
 bool session_tile_outputs_write(struct session_tile_outputs *outputs,
                                 const struct session_tile *setup,
                                 const struct cli_args *args,
-                                const struct facet_file_part *more)
+                                const struct facet_file_part *const more[SESSION_TILE_REPORTS])
 {
     const char *save = cli_value(args, "save");
-    struct facet_file_part parts[CLI_MAX_VALUES + 2];
+    struct facet_file_part parts[CLI_MAX_VALUES + 1 + SESSION_TILE_REPORTS];
     struct facet_bytes files[CLI_MAX_VALUES] = {{NULL, 0}};
     struct facet_blob state = {0};
     struct facet_error err = {0};
@@ -273,8 +277,10 @@ bool session_tile_outputs_write(struct session_tile_outputs *outputs,
         status = facet_machine_snapshot(setup->machine, &state, &err);
         parts[count++] = (struct facet_file_part){save, state.data, state.size};
     }
-    if (more != NULL) {
-        parts[count++] = *more;
+    for (int i = 0; i < SESSION_TILE_REPORTS; i++) {
+        if (more[i] != NULL) {
+            parts[count++] = *more[i];
+        }
     }
     if (status == FACET_OK) {
         status = facet_file_write_all(parts, count, &err);

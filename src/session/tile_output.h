@@ -28,11 +28,14 @@ struct session_tile_outputs {
 bool session_tile_outputs_plan(struct session_tile_outputs *outputs,
                                const struct session_tile *setup,
                                const struct cli_args *args);
-/* All are read before the first is written, together with `more` (may be NULL): all or none. */
+enum { SESSION_TILE_REPORTS = 2 };
+
+/* All are read before the first is written, together with `more` (each may be NULL): all or none.
+ */
 bool session_tile_outputs_write(struct session_tile_outputs *outputs,
                                 const struct session_tile *setup,
                                 const struct cli_args *args,
-                                const struct facet_file_part *more);
+                                const struct facet_file_part *const more[SESSION_TILE_REPORTS]);
 void session_tile_outputs_free(struct session_tile_outputs *outputs);
 
 #endif

@@ -4,7 +4,7 @@
 #include "contract/tile_csrs.h"
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
-#include "tile/core.h"
+#include "tile/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +136,9 @@ decode_word(const struct facet_tile_machine *m, uint32_t word, struct facet_tile
         op->fn = facet_tile_handlers[row->id];
     }
     op->ahead = is_private(row->id, op);
+    if (m->tally != NULL && facet_tile_tally_masks(row->id)) {
+        op->fn = facet_tile_tally_masked;
+    }
 }
 
 static void decode_at(struct facet_tile_core *c, const struct facet_tile_insn *op)
@@ -146,6 +149,9 @@ static void decode_at(struct facet_tile_core *c, const struct facet_tile_insn *o
     int64_t target;
 
     page->untouched = false;
+    if (c->m->tally != NULL) {
+        facet_tile_tally_word(c->m, page, (uint32_t)index);
+    }
     decode_word(c->m, facet_load_le32(page->bytes + 4 * index), insn);
     target = (int64_t)index * 4 + insn->imm; /* looked at by branches and JAL alone */
     insn->near = target >= 0 && target < PAGE && target % 4 == 0;
@@ -205,6 +211,9 @@ void facet_tile_execute(struct facet_tile_core *c)
 
 static void fill(struct facet_tile_machine *m, struct facet_tile_page *page, uint32_t number)
 {
+    if (m->tally != NULL && !page->untouched) {
+        facet_tile_tally_page(m, page);
+    }
     page->number = number;
     if (number < IMEM_PAGES) {
         page->base = FACET_TILE_IMEM_BASE + number * PAGE;

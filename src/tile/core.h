@@ -30,6 +30,8 @@ union facet_tile_vec {
 
 struct facet_tile_core;
 struct facet_tile_insn;
+struct facet_tile_tally;
+struct facet_tile_stretch;
 typedef const struct facet_tile_insn *facet_tile_fn(struct facet_tile_core *core,
                                                     const struct facet_tile_insn *op);
 
@@ -135,7 +137,8 @@ struct facet_tile_core {
     struct facet_mem_window scratch;
     struct facet_raster_context gfx;
     struct facet_tile_mark mark;
-    struct facet_tile_told told; /* told.h */
+    struct facet_tile_told told;     /* told.h */
+    struct facet_tile_stretch *said; /* the next entry of its journal (tally.h); NULL: none */
     uint32_t float_limits[FACET_TILE_LIMITS]
                          [4]; /* what host code compares floats with (ahead/emit.c) */
 };
@@ -190,7 +193,8 @@ struct facet_tile_machine {
     uint32_t ahead_steps;         /* that a core tries the next time */
 
     struct facet_tile_queue queue;
-    facet_pool *own_pool; /* config.threads */
+    struct facet_tile_tally *tally; /* tally.h; NULL: nothing is counted */
+    facet_pool *own_pool;           /* config.threads */
     /* Where restoring puts a state together; NULL until the first time. It is kept because memory
      * of its size is slow to get. */
     struct facet_tile_machine *draft;

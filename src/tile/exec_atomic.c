@@ -1,5 +1,6 @@
 /* Scalar and vector atomics (tile-semantics.md 9, 8.2). */
 #include "tile/system.h"
+#include "tile/tally.h"
 #include "tile/told.h"
 #include "tile/watch.h"
 
@@ -57,6 +58,7 @@ static uint32_t read_word(struct facet_tile_core *c, uint32_t address)
 {
     uint8_t bytes[4];
 
+    facet_tile_tally_access(c, address, 4, FACET_TILE_ATOMIC);
     if (facet_tile_in_vram(c->m, address, 4)) {
         uint32_t offset = address - FACET_VRAM_BASE;
 

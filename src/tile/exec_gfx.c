@@ -1,6 +1,7 @@
 /* TEX2D and the raster and geometry instructions: what the core adds to src/raster (handles, the
  * texture cache, error reports; tile-semantics.md 8.2, 11.1, 14). */
 #include "tile/exec_vec.h"
+#include "tile/tally.h"
 #include "tile/watch.h"
 
 #include <string.h>
@@ -43,6 +44,12 @@ static bool fetch_texel(void *context, uint32_t address, unsigned size, uint8_t 
     const struct facet_tile_machine *m = ((struct facet_tile_core *)context)->m;
     bool inside = read_texel(context, address, size, bytes);
 
+    if (__builtin_expect(m->tally != NULL, 0)) {
+        const uint32_t core = ((struct facet_tile_core *)context)->id;
+
+        m->tally->traffic[core]
+            .accesses[FACET_TILE_REACH_TEXEL][FACET_TILE_LOAD][__builtin_ctz(size)]++;
+    }
     if (__builtin_expect(m->unit.watch != NULL, 0) && inside) {
         m->unit.watch->touch(
             m->unit.watch->context, FACET_RASTER_USE_SAMPLE, address - FACET_VRAM_BASE, size);
@@ -180,6 +187,8 @@ static const struct facet_tile_insn *graphics(struct facet_tile_core *c,
                                               draw_fn *draw,
                                               const char *what)
 {
+    const bool is_draw =
+        draw == facet_raster_rdraw || draw == facet_raster_rrect || draw == facet_raster_gdraw;
     uint32_t address = c->r.s[op->rs1] + (uint32_t)op->imm;
     struct facet_raster_result result = draw(&c->m->unit, &c->gfx, address);
 
@@ -190,6 +199,9 @@ static const struct facet_tile_insn *graphics(struct facet_tile_core *c,
     }
     report(c, &result);
     tell_unit(c, what, address, &result);
+    if (c->m->tally != NULL && is_draw) {
+        facet_tile_tally_draw(c->m, c->id, what);
+    }
     c->r.s[op->rd] = result.rd;
     c->perf[FACET_TILE_CLASS_GRAPHICS]++;
     if (facet_port_asked(c->m->port)) { /* many short draws take long as well */

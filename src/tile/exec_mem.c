@@ -1,6 +1,7 @@
 /* Loads and stores, scalar and vector (tile-semantics.md 7). */
 #include "contract/tile_csrs.h"
 #include "tile/system.h"
+#include "tile/tally.h"
 #include "tile/told.h"
 #include "tile/watch.h"
 
@@ -29,6 +30,7 @@ static bool load_slowly(struct facet_tile_core *c,
         return false;
     }
     c->r.status |= misaligned ? (uint32_t)FACET_STATUS_MISAL : 0;
+    facet_tile_tally_access(c, address, size, FACET_TILE_LOAD);
     facet_tile_read(c, address, out, size);
     facet_tile_told_load(c, address, out, size);
     if (facet_tile_watched(c)) {
@@ -53,6 +55,7 @@ static bool store_slowly(struct facet_tile_core *c,
         return false;
     }
     c->r.status |= misaligned ? (uint32_t)FACET_STATUS_MISAL : 0;
+    facet_tile_tally_access(c, address, size, FACET_TILE_STORE);
     facet_tile_write(c, address, data, size);
     if (facet_tile_watched(c)) {
         facet_tile_tell_memory(c, address, data, size, true);
@@ -261,6 +264,7 @@ static const struct facet_tile_insn *gather(struct facet_tile_core *c,
     for (uint32_t i = 0; i < lanes->count; i++) {
         uint8_t *lane = value.b + i * lanes->size;
 
+        facet_tile_tally_access(c, lanes->address[i], lanes->size, FACET_TILE_LOAD);
         facet_tile_read(c, lanes->address[i], lane, lanes->size);
         facet_tile_told_load(c, lanes->address[i], lane, lanes->size);
         if (facet_tile_watched(c)) {
@@ -286,6 +290,7 @@ static const struct facet_tile_insn *scatter(struct facet_tile_core *c,
     for (uint32_t i = 0; i < lanes->count; i++) {
         const uint8_t *lane = c->r.v[op->rs3].b + i * lanes->size;
 
+        facet_tile_tally_access(c, lanes->address[i], lanes->size, FACET_TILE_STORE);
         facet_tile_write(c, lanes->address[i], lane, lanes->size);
         if (facet_tile_watched(c)) {
             facet_tile_tell_memory(c, lanes->address[i], lane, lanes->size, true);

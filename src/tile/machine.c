@@ -3,6 +3,7 @@
 #include "contract/tile_csrs.h"
 #include "isa/isa.h"
 #include "tile/system.h"
+#include "tile/tally.h"
 #include "tile/watch.h"
 
 #include <stdlib.h>
@@ -24,6 +25,7 @@ static void tile_destroy(void *self)
     facet_pool_destroy(m->own_pool);
     facet_raster_scratch_destroy(m->unit.scratch);
     free(m->draft);
+    free(m->tally);
     free(m);
 }
 
@@ -319,6 +321,7 @@ const struct facet_machine_ops facet_tile_ops = {
     .memory_written = tile_memory_written,
     .disassemble = tile_disassemble,
     .left = tile_left,
+    .count = facet_tile_count,
 };
 
 /* ---- tile.h ---- */

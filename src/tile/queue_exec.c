@@ -2,7 +2,7 @@
  * IMEM and the sampler table: exactly the machine's main space. */
 #include "tile/queue.h"
 
-#include "tile/core.h"
+#include "tile/tally.h"
 
 #include <string.h>
 
@@ -231,6 +231,14 @@ static uint32_t load_rstate(struct facet_tile_machine *m,
     return load_state(m, h, FACET_RASTER_RSTATE);
 }
 
+/* As the instructions are told. */
+static const char *draw_name(uint32_t opcode)
+{
+    return opcode == FACET_TILE_COMMAND_OPCODE_RDRAW   ? "rdraw"
+           : opcode == FACET_TILE_COMMAND_OPCODE_RRECT ? "rrect"
+                                                       : "gdraw";
+}
+
 uint32_t facet_tile_queue_draw_next(struct facet_tile_machine *m)
 {
     struct facet_tile_queue *q = &m->queue;
@@ -248,6 +256,9 @@ uint32_t facet_tile_queue_draw_next(struct facet_tile_machine *m)
     default:
         result = facet_raster_gdraw_command(&m->unit, &q->gfx, at, arg[2]);
         break;
+    }
+    if (m->tally != NULL && !result.left) {
+        facet_tile_tally_draw(m, FACET_TILE_OF_QUEUE, draw_name(q->header.opcode));
     }
     q->draw += !result.left;
     q->phase = q->draw < q->draws ? FACET_TILE_PHASE_DRAWS : FACET_TILE_PHASE_NEXT;

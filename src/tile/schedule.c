@@ -6,6 +6,7 @@
  * steps of a budget) takes the slot-by-slot way, with the same result. */
 #include "contract/tile_csrs.h"
 #include "tile/system.h"
+#include "tile/tally.h"
 #include "tile/told.h"
 #include "tile/watch.h"
 
@@ -205,7 +206,9 @@ static bool step(struct facet_tile_machine *m, uint32_t core)
         end_slot(m);
         return true;
     }
-    if (m->watched) {
+    if (m->tally != NULL) {
+        facet_tile_tally_step(c);
+    } else if (m->watched) {
         facet_tile_watched_step(c);
     } else {
         facet_tile_execute(c);
@@ -276,6 +279,10 @@ static inline bool step_quickly(const struct facet_tile_machine *m, struct facet
 {
     const struct facet_tile_insn *op = c->ip;
 
+    if (__builtin_expect(m->tally != NULL, 0)) {
+        facet_tile_tally_step(c);
+        return m->event != FACET_TILE_EVENT_NONE;
+    }
     c->ip = op->fn(c, op);
     c->instret++;
     return m->event != FACET_TILE_EVENT_NONE;
@@ -339,7 +346,8 @@ static void run_four(struct facet_tile_machine *m, uint64_t rounds)
 /* Whether cores may run ahead of each other. */
 static bool may_run_ahead(const struct facet_tile_machine *m)
 {
-    return !m->config.plain && !m->config.strong && !m->in_turn && m->unit.watch == NULL;
+    return !m->config.plain && !m->config.strong && !m->in_turn && m->unit.watch == NULL &&
+           (m->tally == NULL || m->config.quantum <= FACET_TILE_TALLY_STEPS);
 }
 
 /* Up to `rounds` rounds, until an event: cores run ahead as far as they can; what must be done in

@@ -248,6 +248,29 @@ bool session_tile_play_run(struct session_tile_play *p, struct facet_error *err)
                           : "it waits for a fence that nothing signals") == FACET_OK;
 }
 
+void session_tile_play_name_draws(const struct session_tile_play *p, struct facet_counts *counts)
+{
+    struct facet_counts_value *list = counts->list.items;
+    uint64_t command = 0; /* of the queue */
+    size_t step = 0;
+
+    for (size_t i = 0; i < counts->list.count; i++) {
+        if (strcmp(list[i].name, "command") != 0) {
+            continue;
+        }
+        for (; step < p->plan.step_count; step++) {
+            if (p->plan.steps[step].kind == FACET_TILE_LIST_COMMAND &&
+                command++ == list[i].number) {
+                break;
+            }
+        }
+        if (step < p->plan.step_count) {
+            command--; /* the next draw may belong to the same command */
+            list[i].number = p->plan.steps[step].index;
+        }
+    }
+}
+
 /* ---- telling ---- */
 
 void session_tile_play_print(const struct session_tile_play *p, FILE *out)

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/pool.h"
+#include "machine/counts.h"
 #include "session/trace.h"
 #include "tile/tile.h"
 #include "tile_list/play.h"
@@ -38,6 +39,9 @@ void session_tile_play_end(struct session_tile_play *p);
 
 /* Every step of the list. false: it did not come to its end, and *err says where. */
 bool session_tile_play_run(struct session_tile_play *p, struct facet_error *err);
+
+/* Draws that were counted by the queue get the index of their command in the list. */
+void session_tile_play_name_draws(const struct session_tile_play *p, struct facet_counts *counts);
 
 /* The commands that failed with their faults, and the words that were read, as text. */
 void session_tile_play_print(const struct session_tile_play *p, FILE *out);

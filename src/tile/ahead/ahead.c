@@ -17,11 +17,11 @@
  * nothing it read has changed. The instruction itself is then executed in turn (schedule.c). */
 #include "base/require.h"
 #include "base/ways.h"
-#include "tile/core.h"
+#include "tile/tally.h"
 
 #include <string.h>
 
-enum { STEPS_FIRST = 64, STEPS_MOST = 2048 };
+enum { STEPS_FIRST = 64, STEPS_MOST = FACET_TILE_TALLY_STEPS };
 
 static void set_mark(struct facet_tile_core *c)
 {
@@ -37,6 +37,9 @@ static void set_mark(struct facet_tile_core *c)
     mark->instret = c->instret;
     mark->texels = c->cache.texel_count;
     facet_tile_cache_log(&c->cache);
+    if (c->said != NULL) {
+        facet_tile_tally_mark(c);
+    }
 }
 
 static void go_back(struct facet_tile_core *c)
@@ -53,6 +56,9 @@ static void go_back(struct facet_tile_core *c)
     facet_tile_set_pc(
         c, mark->pc); /* its page may be decoded anew: the published bytes are as before */
     facet_tile_cache_undo(&c->cache, mark->texels);
+    if (c->said != NULL) {
+        facet_tile_tally_undo(c);
+    }
 }
 
 /* An instruction that other instructions lead to again and again gets host code. */
@@ -78,6 +84,7 @@ static uint64_t run_alone(struct facet_tile_core *c, uint64_t limit, bool *beyon
 
     while (left > 0) {
         const struct facet_tile_insn *next;
+        uint32_t pc;
 
         if (__builtin_expect(!op->ahead, 0)) {
             op = facet_tile_look(c, op);
@@ -99,11 +106,15 @@ static uint64_t run_alone(struct facet_tile_core *c, uint64_t limit, bool *beyon
                 continue;
             }
         }
+        pc = facet_tile_pc(c, op);
         next = op->fn(c, op);
         if (__builtin_expect(m->event != FACET_TILE_EVENT_NONE, 0)) {
             break;
         }
         left--;
+        if (__builtin_expect(c->said != NULL, 0)) {
+            facet_tile_tally_note(c, pc);
+        }
         if (next != op + 1) {
             warm(c, next);
         }
@@ -127,6 +138,9 @@ static void finish(struct facet_tile_core *c, uint64_t done, uint64_t wanted, bo
         (void)again;
     }
     facet_tile_cache_keep(&c->cache);
+    if (c->said != NULL) {
+        facet_tile_tally_keep(c);
+    }
     c->instret += wanted;
 }
 

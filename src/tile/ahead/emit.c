@@ -15,7 +15,7 @@
 #include "base/ways.h"
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
-#include "tile/core.h"
+#include "tile/tally.h"
 
 #include <string.h>
 
@@ -74,6 +74,23 @@ static void count_class(struct emitter *e, unsigned class, int32_t by)
             facet_x86_at(CORE, (int32_t)(offsetof(struct facet_tile_core, perf) + 4 * class)),
             by);
     }
+}
+
+/* For a profile: the piece is left after so many of its instructions, which all retired. */
+static void note(struct emitter *e, uint32_t instructions)
+{
+    const struct facet_x86_operand said = CORE_AT(said);
+    const uint32_t first = e->page->base + 4 * (uint32_t)(e->ops - e->page->ops);
+
+    if (e->m->tally == NULL) {
+        return;
+    }
+    facet_x86_load(&e->x, FACET_RCX, said);
+    facet_x86_op(&e->x, 4, 0xC7, 0, facet_x86_at(FACET_RCX, 0));
+    facet_x86_word(&e->x, first);
+    facet_x86_op(&e->x, 4, 0xC7, 0, facet_x86_at(FACET_RCX, 4));
+    facet_x86_word(&e->x, instructions);
+    facet_x86_immediate(&e->x, 8, FACET_ADD, said, sizeof(struct facet_tile_stretch));
 }
 
 /* What the piece has counted so far, and `branches`; the piece goes on. */
@@ -144,9 +161,11 @@ static void branch(struct emitter *e, unsigned condition)
     facet_x86_op(&e->x, 4, 0x3B, a, facet_x86_in(b));
     not_taken = facet_x86_jump_if(&e->x, condition ^ 1);
     count_up(e, 1);
+    note(e, e->index + 1);
     go_to(e, e->op + e->op->imm / 4);
     facet_x86_land(&e->x, not_taken, e->x.used);
     count_up(e, 0);
+    note(e, e->index + 1);
     go_to(e, e->op + 1);
 }
 
@@ -157,6 +176,7 @@ static void near_jump(struct emitter *e)
         facet_x86_word(&e->x, e->page->base + 4 * (uint32_t)(e->op - e->page->ops) + 4);
     }
     count_up(e, 1);
+    note(e, e->index + 1);
     go_to(e, e->op + e->op->imm / 4);
 }
 
@@ -169,6 +189,7 @@ static void by_handler(struct emitter *e, bool jumps)
     e->events[e->index] = facet_x86_jump_if(&e->x, FACET_IF_NOT_EQUAL);
     forget_registers(e);
     if (jumps) {
+        note(e, e->index + 1);
         go_to_rax(e);
     }
 }
@@ -277,6 +298,7 @@ static void emit_piece(struct emitter *e, struct facet_tile_core *c)
     e->count = e->index;
     if (!ended) {
         count_up(e, 0);
+        note(e, e->count);
         go_to(e, &e->ops[e->count]);
     }
     emit_calls(e);
