@@ -10,6 +10,7 @@
 #include "report/picture.h"
 #include "scene/import.h"
 #include "scene/wire.h"
+#include "session/profile.h"
 #include "json/json.h"
 
 #include <stdio.h>
@@ -299,6 +300,33 @@ enum facet_status render_draw(const struct cli_args *args,
     return status;
 }
 
+/* The rays of the picture, which programs on a hart cast themselves, and the text of the file. */
+static bool finish_profile(struct session_profile *profile,
+                           const struct facet_render_options *options,
+                           const struct render_outcome *o)
+{
+    static const char *const kinds[FACET_RAY_KIND_COUNT] = {
+        "primary rays", "shadow rays", "ambient rays", "bounce rays"};
+    const struct facet_render_machine *machine = options->machine;
+    const enum facet_isa isa = machine->program != NULL             ? FACET_ISA_XPHMG
+                               : strcmp(machine->name, "tile") == 0 ? FACET_ISA_TILE
+                                                                    : PROFILE_RAYS;
+
+    for (unsigned k = 0; options->counts != NULL && k < FACET_RAY_KIND_COUNT; k++) {
+        const struct facet_shade_cost *cost = &o->report.cost[k];
+
+        if (cost->rays != 0) {
+            facet_counts_add(options->counts, kinds[k], "rays", cost->rays);
+            facet_counts_add(options->counts, kinds[k], "hits", cost->hits);
+            facet_counts_add(options->counts, kinds[k], "nodes", cost->nodes);
+            facet_counts_add(options->counts, kinds[k], "box nodes", cost->box_nodes);
+            facet_counts_add(options->counts, kinds[k], "instance nodes", cost->instance_nodes);
+            facet_counts_add(options->counts, kinds[k], "primitive nodes", cost->primitive_nodes);
+        }
+    }
+    return session_profile_finish_elf(profile, isa, machine->program, machine->program_bytes);
+}
+
 static int render_scene(const struct cli_args *args,
                         const struct render_request *r,
                         const struct facet_scene *scene,
@@ -308,19 +336,40 @@ static int render_scene(const struct cli_args *args,
     struct facet_image_f image = {0};
     struct facet_bytes picture = {NULL, 0};
     struct facet_error err = {0};
+    struct session_profile profile;
     json_t *stats = NULL;
     enum facet_status status;
     double start;
     int code;
 
-    if (!render_read_options(args, r, scene, &options)) {
+    if (cli_given(args, "profile-out") && read_machine(args)->rasterizes &&
+        read_machine(args)->program == NULL && strcmp(read_machine(args)->name, "tile") != 0) {
+        return cli_bad(args,
+                       "--profile-out: machine %s is C code of the host; expected one with "
+                       "instructions, draws or rays",
+                       read_machine(args)->name);
+    }
+    if (cli_given(args, "profile-out") && session_share_work(r->share) != NULL) {
+        return cli_bad(args, "--profile-out counts whole pictures, not shares of them");
+    }
+    if (cli_would_replace(args, r->output, cli_value(args, "profile-out"), "the profile") ||
+        cli_would_replace(args, r->stats, cli_value(args, "profile-out"), "the profile") ||
+        !render_read_options(args, r, scene, &options) ||
+        !session_profile_start(&profile, args, NULL)) {
         return CLI_BAD;
     }
+    options.counts = profile.path != NULL ? &profile.counts : NULL;
     options.share = session_share_work(r->share);
     status = render_draw(args, scene, &options, r, &image, o, &err);
     if (status == FACET_OK && session_share_ends(r->share, args, &code)) {
         facet_image_f_free(&image);
+        session_profile_free(&profile);
         return code;
+    }
+    if (status == FACET_OK && !finish_profile(&profile, &options, o)) {
+        facet_image_f_free(&image);
+        session_profile_free(&profile);
+        return CLI_BAD;
     }
     if (status == FACET_OK) {
         start = seconds();
@@ -330,9 +379,10 @@ static int render_scene(const struct cli_args *args,
     facet_image_f_free(&image);
     if (status == FACET_OK) {
         stats = r->stats != NULL ? report_render_outcome_json(r, &options, o) : NULL;
-        status = report_render_write(r, &picture, stats, &err);
+        status = report_render_write(r, &picture, stats, session_profile_part(&profile), &err);
         json_decref(stats);
     }
+    session_profile_free(&profile);
     free(picture.data);
     return status == FACET_OK ? report_render_tell(args, r, &options, o)
                               : cli_bad_error(args, &err);
@@ -366,7 +416,7 @@ note_losses(const struct cli_args *args, struct facet_scene *scene, struct facet
 /* Pictures that no processes share. */
 static bool draws_alone(const struct cli_args *args, const char *what)
 {
-    static const char *const shared[] = {"part", "resume", NULL};
+    static const char *const shared[] = {"part", "resume", "profile-out", NULL};
 
     return !cli_useless(args, shared, "is for a scene on one machine, not for %s", what);
 }
@@ -454,6 +504,7 @@ static const struct cli_option render_options[] = {
      "nodes|triangles",
      CLI_GROUP("Cost") "show what each primary ray cost instead of the picture"},
     {"heat-max", 0, "N", "count at the end of the colour scale (default: by the picture)"},
+    SESSION_PROFILE_OPTION,
     {"stats", 0, "FILE", "write rays, nodes, times and the acceleration structure as JSON"},
     REPORT_CAMERA_OPTIONS,
     SESSION_BVH_OPTIONS,
@@ -505,6 +556,9 @@ const struct cli_command cli_cmd_render = {
         "--machine all draws on every machine and writes one sheet with all pictures and their "
         "counts; the times are printed. A machine that cannot draw shows a message in its "
         "place.\n\n"
+        "--profile-out counts how often every instruction of the program on the hart retires, on "
+        "machine tile what each draw does, and the rays; facet profile show has the views "
+        "(docs/profile.md).\n\n"
         "Anything in the scene that the picture does not show (points and lines, animations, "
         "normal textures, reflections, extensions, missing files) is reported on standard error, "
         "a line for each kind; --quiet silences it, --json and --stats have it as left_out. No "

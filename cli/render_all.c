@@ -127,7 +127,7 @@ static bool write_sheet(const struct render_request *r,
         return false;
     }
     good = facet_image_png_encode(&sheet, &picture, err) == FACET_OK &&
-           report_render_write(r, &picture, list, err) == FACET_OK;
+           report_render_write(r, &picture, list, NULL, err) == FACET_OK;
     facet_image_free(&sheet);
     free(picture.data);
     return good;

@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *profile_machine_name(enum facet_isa isa)
+{
+    return isa == PROFILE_RAYS ? "gfx12" : facet_isa_name[isa];
+}
+
 /* ---- writing ---- */
 
 static int by_place(const void *a, const void *b)
@@ -187,7 +192,7 @@ json_t *profile_json(const struct facet_counts *counts,
                     "facet_profile",
                     PROFILE_VERSION,
                     "machine",
-                    facet_isa_name[isa],
+                    profile_machine_name(isa),
                     "retired",
                     (json_int_t)retired,
                     "memory",
@@ -301,11 +306,11 @@ static enum facet_status get_all(const char *name, struct profile *profile, stru
                           "%s: facet_profile: expected 1, the version of files of --profile-out",
                           name);
     }
-    while (isa < FACET_ISA_COUNT &&
-           (machine == NULL || strcmp(facet_isa_name[isa], machine) != 0)) {
+    while (isa <= PROFILE_RAYS &&
+           (machine == NULL || strcmp(profile_machine_name((enum facet_isa)isa), machine) != 0)) {
         isa++;
     }
-    if (isa == FACET_ISA_COUNT) {
+    if (isa > PROFILE_RAYS) {
         return facet_fail(
             err, FACET_ERR_INPUT, 0, "%s: machine: expected xphmg, tile or gfx12", name);
     }
@@ -325,6 +330,10 @@ static enum facet_status get_all(const char *name, struct profile *profile, stru
     }
     if (!json_is_array(list)) {
         return facet_fail(err, FACET_ERR_INPUT, 0, "%s: instructions: expected a list", name);
+    }
+    if (isa == PROFILE_RAYS && json_array_size(list) != 0) {
+        return facet_fail(
+            err, FACET_ERR_INPUT, 0, "%s: instructions: expected none of machine gfx12", name);
     }
     profile->isa = (enum facet_isa)isa;
     profile->insn_count = json_array_size(list);

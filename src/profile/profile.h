@@ -12,6 +12,10 @@
 #include <jansson.h>
 
 #define PROFILE_VERSION 1 /* of the file; a reader refuses others */
+/* Rays of gfx12 on the host: counters, and no instructions. */
+#define PROFILE_RAYS FACET_ISA_COUNT
+
+const char *profile_machine_name(enum facet_isa isa);
 
 /* The file (file.c); NULL without memory. `symbols` may be empty. */
 json_t *profile_json(const struct facet_counts *counts,

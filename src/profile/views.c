@@ -214,7 +214,7 @@ json_t *profile_views(const struct profile *profile, size_t most)
     }
     views = json_pack("{s:s, s:I}",
                       "machine",
-                      facet_isa_name[profile->isa],
+                      profile_machine_name(profile->isa),
                       "retired",
                       (json_int_t)profile->retired);
     symbols = sorted(symbols, most);

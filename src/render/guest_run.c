@@ -1,6 +1,8 @@
 /* See guest_run.h. */
 #include "render/guest_run.h"
 
+#include "machine/counts.h"
+
 #include <facet/xphmg.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,6 +30,9 @@ struct facet_render_garage {
     pthread_mutex_t lock;
     pthread_cond_t returned;
     facet_machine *idle[FACET_POOL_MAX_THREADS];
+    struct facet_counts
+        counts[FACET_POOL_MAX_THREADS]; /* of the machines, in the order of making */
+    unsigned made;
     unsigned count;
     unsigned out; /* being made or running */
 };
@@ -55,6 +60,9 @@ static enum facet_status make_machine(const struct facet_render_guest_program *p
 static enum facet_status
 take(struct facet_render_garage *garage, facet_machine **out, struct facet_error *err)
 {
+    struct facet_counts *own;
+    enum facet_status status;
+
     *out = NULL;
     (void)pthread_mutex_lock(&garage->lock);
     while (garage->count == 0 && garage->out == garage->limit) {
@@ -64,8 +72,15 @@ take(struct facet_render_garage *garage, facet_machine **out, struct facet_error
         *out = garage->idle[--garage->count];
     }
     garage->out++;
+    own = *out == NULL && garage->program.counts != NULL && garage->made < FACET_POOL_MAX_THREADS
+              ? &garage->counts[garage->made++]
+              : NULL;
     (void)pthread_mutex_unlock(&garage->lock);
-    return *out != NULL ? FACET_OK : make_machine(&garage->program, out, err);
+    if (*out != NULL) {
+        return FACET_OK;
+    }
+    status = make_machine(&garage->program, out, err);
+    return status == FACET_OK && own != NULL ? facet_machine_count(*out, own, err) : status;
 }
 
 static void give_back(struct facet_render_garage *garage, facet_machine *machine, bool ready)
@@ -227,7 +242,12 @@ void facet_render_garage_destroy(struct facet_render_garage *garage)
         return;
     }
     for (unsigned i = 0; i < garage->count; i++) {
+        (void)facet_machine_count(garage->idle[i], NULL, NULL);
         facet_machine_destroy(garage->idle[i]);
+    }
+    for (unsigned i = 0; i < garage->made; i++) {
+        facet_counts_merge(garage->program.counts, &garage->counts[i]);
+        facet_counts_free(&garage->counts[i]);
     }
     (void)pthread_cond_destroy(&garage->returned);
     (void)pthread_mutex_destroy(&garage->lock);

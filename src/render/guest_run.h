@@ -13,7 +13,8 @@ struct facet_render_guest_program {
     const unsigned char *elf;
     size_t elf_bytes;
     const struct facet_render_guest_image *image;
-    bool plain; /* struct facet_xphmg_config */
+    bool plain;                  /* struct facet_xphmg_config */
+    struct facet_counts *counts; /* NULL: nothing is counted */
 };
 
 /* Fails when Facet was built without the cross compiler. */

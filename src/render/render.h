@@ -45,7 +45,9 @@ struct facet_render_options {
                           instead of ambient occlusion; 0: none */
     enum facet_bvh_quality quality;
     enum facet_gfx12_profile profile;
-    bool plain;                /* the machine goes the plain way: the same picture, slower */
+    bool plain;                  /* the machine goes the plain way: the same picture, slower */
+    struct facet_counts *counts; /* what the machine's programs and draws do is added; NULL: nothing
+                                    is counted */
     struct facet_share *share; /* which buckets are drawn here; NULL: all. The picture is whole when
                                   the share ends so */
 };
@@ -118,10 +120,12 @@ enum facet_status facet_render_develop(const struct facet_image_f *from,
 struct facet_render_machine {
     const char *name;
     const char *summary;
-    bool places_instances; /* opening counts the triangles of every instance */
-    bool display;          /* draws display pixels: no exposure, nothing to bend */
-    bool one_unit;         /* a picture cannot be drawn in buckets */
-    bool rasterizes;       /* without rays: no shadows, ambient occlusion, bounces, heat maps */
+    bool places_instances;        /* opening counts the triangles of every instance */
+    bool display;                 /* draws display pixels: no exposure, nothing to bend */
+    bool one_unit;                /* a picture cannot be drawn in buckets */
+    const unsigned char *program; /* ELF file that runs on the hart; NULL: none does */
+    size_t program_bytes;
+    bool rasterizes; /* without rays: no shadows, ambient occlusion, bounces, heat maps */
     enum facet_status (*open)(struct facet_render *render,
                               facet_pool *pool,
                               struct facet_progress *progress,

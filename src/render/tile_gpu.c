@@ -9,6 +9,7 @@
 
 #include "base/bits.h"
 #include "image/color.h"
+#include "machine/counts.h"
 #include "shade/light.h"
 #include "shade/picture.h"
 #include "tile/tile.h"
@@ -574,7 +575,15 @@ static enum facet_status draw_frame(void *context,
                  : facet_fail(&inner, FACET_ERR_MEMORY, 0, "no memory for the textures");
     if (status == FACET_OK) {
         facet_tile_use_pool(g.machine, frame->pool);
+        if (render->options.counts != NULL) {
+            status = facet_machine_count(g.machine, render->options.counts, &inner);
+        }
+    }
+    if (status == FACET_OK) {
         status = draw_all(&g, out);
+        if (render->options.counts != NULL) {
+            (void)facet_machine_count(g.machine, NULL, NULL);
+        }
         took->commands = facet_tile_info_of(g.machine).commands;
         took->triangles = g.triangles;
     }

@@ -94,8 +94,12 @@ static enum facet_status open_xphmg(struct facet_render *render,
     }
     free(bvh.bytes);
     if (status == FACET_OK) {
-        state->garage = facet_render_garage_create(&(struct facet_render_guest_program){
-            facet_guest_elf, sizeof facet_guest_elf, &state->image, render->options.plain});
+        state->garage = facet_render_garage_create(
+            &(struct facet_render_guest_program){facet_guest_elf,
+                                                 sizeof facet_guest_elf,
+                                                 &state->image,
+                                                 render->options.plain,
+                                                 render->options.counts});
         if (state->garage == NULL) {
             status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machines");
         }
@@ -141,6 +145,8 @@ static enum facet_status draw_xphmg(const struct facet_render *render,
 }
 
 const struct facet_render_machine facet_render_xphmg_rt = {
+    .program = facet_guest_elf,
+    .program_bytes = sizeof facet_guest_elf,
     .name = "xphmg-rt",
     .summary = "a program on the xphmg hart: RT.BBOX and RT.TRI",
     .places_instances = true,
@@ -150,6 +156,8 @@ const struct facet_render_machine facet_render_xphmg_rt = {
 };
 
 const struct facet_render_machine facet_render_xphmg_rt_offload = {
+    .program = facet_guest_elf,
+    .program_bytes = sizeof facet_guest_elf,
     .name = "xphmg-rt-offload",
     .summary = "the same program with ray queues for the job engine: XSUBMIT.RT",
     .places_instances = true,

@@ -61,8 +61,11 @@ static enum facet_status draw_on_hart(const struct facet_render *render,
                                       struct facet_error *err)
 {
     const struct gfx_state *state = render->state;
-    const struct facet_render_guest_program program = {
-        facet_gfx_elf, sizeof facet_gfx_elf, &state->image, render->options.plain};
+    const struct facet_render_guest_program program = {facet_gfx_elf,
+                                                       sizeof facet_gfx_elf,
+                                                       &state->image,
+                                                       render->options.plain,
+                                                       render->options.counts};
 
     return facet_render_guest_draw(render, &program, pool, progress, out, report, err);
 }
@@ -98,6 +101,8 @@ static enum facet_status draw_portable(const struct facet_render *render,
 }
 
 const struct facet_render_machine facet_render_xphmg_gfx = {
+    .program = facet_gfx_elf,
+    .program_bytes = sizeof facet_gfx_elf,
     .name = "xphmg-gfx",
     .summary = "a rasteriser on the xphmg hart: GFX and MTX instructions, 64 lanes",
     .rasterizes = true,

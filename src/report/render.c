@@ -215,19 +215,25 @@ enum facet_status report_render_encode(const struct render_request *r,
 enum facet_status report_render_write(const struct render_request *r,
                                       const struct facet_bytes *picture,
                                       const json_t *stats,
+                                      const struct facet_file_part *more,
                                       struct facet_error *err)
 {
-    struct facet_file_part parts[2] = {{r->output, picture->data, picture->size}};
+    struct facet_file_part parts[3] = {{r->output, picture->data, picture->size}};
     enum facet_status status = FACET_OK;
     char *text = NULL;
+    size_t count = 1;
 
     if (r->stats != NULL) {
         parts[1].path = r->stats;
         status = facet_json_text(stats, &text, &parts[1].size, err);
         parts[1].data = text;
+        count++;
+    }
+    if (more != NULL) {
+        parts[count++] = *more;
     }
     if (status == FACET_OK) {
-        status = facet_file_write_all(parts, r->stats != NULL ? 2 : 1, err);
+        status = facet_file_write_all(parts, count, err);
     }
     free(text);
     return status;
@@ -378,7 +384,7 @@ int report_render_join(const struct cli_args *args, const struct facet_share_set
     facet_image_f_free(&image);
     if (status == FACET_OK) {
         stats = r.stats != NULL ? report_render_outcome_json(&r, &options, &o) : NULL;
-        status = report_render_write(&r, &picture, stats, &err);
+        status = report_render_write(&r, &picture, stats, NULL, &err);
         json_decref(stats);
     }
     free(picture.data);

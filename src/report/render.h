@@ -63,6 +63,7 @@ json_t *report_render_outcome_json(const struct render_request *r,
 enum facet_status report_render_write(const struct render_request *r,
                                       const struct facet_bytes *picture,
                                       const json_t *stats,
+                                      const struct facet_file_part *more,
                                       struct facet_error *err);
 /* JSON or text, as asked for; returns the exit code. */
 int report_render_tell(const struct cli_args *args,

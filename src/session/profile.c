@@ -25,7 +25,7 @@ bool session_profile_start(struct session_profile *profile,
         cli_would_replace(args, profile->path, cli_value(args, "cover"), "the file of --cover")) {
         return false;
     }
-    if (facet_machine_count(machine, &profile->counts, &err) != FACET_OK) {
+    if (machine != NULL && facet_machine_count(machine, &profile->counts, &err) != FACET_OK) {
         (void)cli_bad_error(args, &err);
         return false;
     }
@@ -74,6 +74,26 @@ bool session_profile_finish_program(struct session_profile *profile,
         return true;
     }
     if (program != NULL && facet_symbols_of(&symbols, program, &err) != FACET_OK) {
+        return cli_bad_error(profile->args, &err) == CLI_OK;
+    }
+    good = session_profile_finish(profile, isa, &symbols);
+    facet_symbols_free(&symbols);
+    return good;
+}
+
+bool session_profile_finish_elf(struct session_profile *profile,
+                                enum facet_isa isa,
+                                const void *elf,
+                                size_t size)
+{
+    struct facet_symbols symbols = {.object = NULL};
+    struct facet_error err = {0};
+    bool good;
+
+    if (profile->path == NULL) {
+        return true;
+    }
+    if (elf != NULL && facet_symbols_read(&symbols, elf, size, &err) != FACET_OK) {
         return cli_bad_error(profile->args, &err) == CLI_OK;
     }
     good = session_profile_finish(profile, isa, &symbols);

@@ -23,7 +23,8 @@ struct session_profile {
     struct facet_file_part part;
 };
 
-/* Counts from now on when the option asks for it; false after a complaint. */
+/* Counts from now on when the option asks for it; false after a complaint. `machine` NULL: whoever
+ * runs it counts. */
 bool session_profile_start(struct session_profile *profile,
                            const struct cli_args *args,
                            facet_machine *machine);
@@ -37,6 +38,11 @@ bool session_profile_finish(struct session_profile *profile,
 bool session_profile_finish_program(struct session_profile *profile,
                                     enum facet_isa isa,
                                     struct facet_object *program);
+/* The same out of an ELF file (NULL: none). */
+bool session_profile_finish_elf(struct session_profile *profile,
+                                enum facet_isa isa,
+                                const void *elf,
+                                size_t size);
 /* The file, to be written together with others; NULL without --profile-out. */
 const struct facet_file_part *session_profile_part(const struct session_profile *profile);
 void session_profile_free(struct session_profile *profile);
