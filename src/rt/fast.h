@@ -41,6 +41,7 @@ struct facet_rt_fast_scene {
     struct facet_rt_decoded *bvh; /* decoded from this heap as far as rays came */
     uint32_t stack, steps;        /* limits of a ray */
     const _Atomic bool *stop;     /* NULL, or true: no other ray is done */
+    bool counts;                  /* results have `deepest` */
     bool narrow;                  /* AVX2 also where there is AVX-512: for tests */
 };
 
@@ -50,7 +51,9 @@ struct facet_rt_fast_result {
     unsigned flags;          /* but NX */
     uint32_t t, u, v;        /* FP32 */
     uint32_t triangle, leaf; /* indices */
-    uint32_t boxes, triangle_tests;
+    uint32_t boxes, triangle_tests, nodes;
+    uint32_t
+        deepest; /* the most entries of the stack, with that which is visited; only if counted */
 };
 
 /* What of the areas a ray reads. false: no node, or none that lies as nodes must. */

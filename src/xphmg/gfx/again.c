@@ -59,7 +59,7 @@ bool facet_xphmg_gfx_again(struct facet_hart *h, const struct facet_insn *in)
 {
     const struct facet_xphmg_gfx_kept *kept = h->gfx_kept;
     const struct facet_element_port port = {.h = h};
-    const struct facet_lanes lanes = {.rsv = true};
+    struct facet_lanes lanes = {.rsv = true, .word = in->word};
     unsigned flags = h->units.cap.prec.exc_st & FACET_NX, stride, bytes;
     uint64_t from, to;
     const uint8_t *uv, *texels;
@@ -68,6 +68,8 @@ bool facet_xphmg_gfx_again(struct facet_hart *h, const struct facet_insn *in)
     if (!is_kept(h, in)) {
         return false;
     }
+    lanes.count = kept->lanes;
+    lanes.active = UINT64_MAX >> (64 - kept->lanes);
     from = h->x[kept->from];
     to = h->x[kept->to];
     stride = 4u * kept->lanes;

@@ -106,10 +106,18 @@ static void forget_writes(const struct facet_rt_decoded *bvh, uint8_t *pages)
     }
 }
 
+static void count_drop(struct facet_xphmg_rt_counts *counts, const struct facet_rt_decoded *bvh)
+{
+    counts->drops += bvh->nodes != 0;
+    counts->dropped_nodes += bvh->nodes;
+    counts->dropped_leaves += bvh->leaves;
+}
+
 /* The BVH of a job, as far as earlier ones decoded it; NULL when there is no room for one. */
 static struct facet_rt_decoded *keep(const struct facet_hart *h,
                                      const struct facet_rt_fast_scene *scene,
-                                     const struct facet_rt_heap *heap)
+                                     const struct facet_rt_heap *heap,
+                                     struct facet_xphmg_rt_counts *counts)
 {
     struct facet_xphmg_rt_kept *const kept = h->rt_kept;
     struct facet_rt_decoded *const bvh = &kept->bvh;
@@ -121,6 +129,9 @@ static struct facet_rt_decoded *keep(const struct facet_hart *h,
     if (kept->heap != scene->heap || kept->triangles != scene->triangles ||
         kept->node8 != scene->node8 || !facet_rt_decoded_fits(bvh, heap) ||
         was_written(bvh, h->ram.pages)) {
+        if (scene->counts) {
+            count_drop(counts, bvh);
+        }
         facet_rt_decoded_forget(bvh);
         kept->heap = scene->heap;
         kept->triangles = scene->triangles;
@@ -164,20 +175,29 @@ bool facet_xphmg_rt_batch_begin(
                   .triangle_area = area_around(h, ram, scene->triangles, writes),
                   .stack = FACET_XPHMG_RT_STACK,
                   .steps = FACET_XPHMG_RT_BATCH_STEPS,
+                  .counts = scene->counts != NULL,
                   .stop = h->port != NULL ? &h->port->asked : NULL},
         .entries = h->ram.bytes + (rays.address - ram.address),
         .room = (size_t)ROOM * (h->pool != NULL ? facet_pool_threads(h->pool) : 1),
     };
     if (!facet_rt_fast_heap(&batch->scene, &heap) ||
-        (batch->scene.bvh = keep(h, &batch->scene, &heap)) == NULL) {
+        (batch->scene.bvh = keep(h, &batch->scene, &heap, scene->counts)) == NULL) {
         return false;
     }
+    batch->nodes_before = batch->scene.bvh->nodes;
+    batch->leaves_before = batch->scene.bvh->leaves;
     batch->results = malloc(batch->room * sizeof *batch->results);
     return batch->results != NULL;
 }
 
-void facet_xphmg_rt_batch_end(const struct facet_hart *h, struct facet_xphmg_rt_batch *batch)
+void facet_xphmg_rt_batch_end(const struct facet_hart *h,
+                              struct facet_xphmg_rt_batch *batch,
+                              struct facet_xphmg_rt_counts *counts)
 {
+    if (counts != NULL) {
+        counts->new_nodes += batch->scene.bvh->nodes - batch->nodes_before;
+        counts->new_leaves += batch->scene.bvh->leaves - batch->leaves_before;
+    }
     forget_writes(batch->scene.bvh, h->ram.pages);
     free(batch->results);
 }

@@ -29,6 +29,7 @@ struct facet_xphmg_rt_kept *facet_xphmg_rt_kept_create(void);       /* NULL when
 void facet_xphmg_rt_kept_destroy(struct facet_xphmg_rt_kept *kept); /* NULL is allowed */
 
 struct facet_xphmg_rt_batch {
+    uint32_t nodes_before, leaves_before; /* of the decoded BVH */
     struct facet_rt_fast_scene scene;
     const uint8_t *entries; /* slot 0 of the ray queue */
     struct facet_rt_fast_result *results;
@@ -44,7 +45,9 @@ bool facet_xphmg_rt_batch_begin(
     struct facet_xphmg_rt_stretch rays,
     const struct facet_xphmg_rt_stretch writes[FACET_XPHMG_RT_STRETCHES],
     struct facet_xphmg_rt_batch *batch);
-void facet_xphmg_rt_batch_end(const struct facet_hart *h, struct facet_xphmg_rt_batch *batch);
+void facet_xphmg_rt_batch_end(const struct facet_hart *h,
+                              struct facet_xphmg_rt_batch *batch,
+                              struct facet_xphmg_rt_counts *counts);
 
 /* Traces slots first .. first + count - 1, count <= batch->room, into batch->results. After a
  * request to stop, the remaining rays are not done. */

@@ -3,6 +3,7 @@
  * (part.h); what stops it goes to RTSTAT.LAST_EC and leaves the ray at the head of its queue.
  *
  * The descriptor is XPHMG_RT_DESC of spec/xphmg.layout.tsv, queues and entries are there too. */
+#include "machine/counts.h"
 #include "rt/host.h"
 #include "xphmg/hart/memory.h"
 #include "xphmg/rt/batch.h"
@@ -275,6 +276,7 @@ static enum facet_xphmg_rt_error begin_ray(struct job *job, bool *traced, bool *
 static enum facet_xphmg_rt_error end_ray(struct job *job, bool nan)
 {
     const struct facet_xphmg_rt_found *found = &job->walk.found;
+    struct facet_xphmg_rt_counts *counts = job->scene.counts;
     uint8_t entry[MAX_ENTRY] = {0};
     unsigned flags = job->walk.flags, bytes = FACET_RT_MISS_BYTES;
 
@@ -283,6 +285,10 @@ static enum facet_xphmg_rt_error end_ray(struct job *job, bool nan)
     } else {
         facet_xphmg_miss_entry_set_tag(entry, job->tag);
         facet_xphmg_miss_entry_set_flags(entry, nan ? FACET_XPHMG_MISS_ENTRY_FLAGS_NAN : 0);
+    }
+    if (counts != NULL) {
+        counts->rays++;
+        counts->hits += found->hit;
     }
     facet_prec_raise(&job->h->units.cap.prec, flags);
     if (facet_prec_hits(job->exc_en, job->sae, flags) != 0) {
@@ -398,6 +404,35 @@ append(struct job *job, struct facet_xphmg_rt_queue *to, const uint8_t *entry, u
     return FACET_XPHMG_RT_EC_NONE;
 }
 
+static void count_result(struct facet_xphmg_rt_counts *counts,
+                         const struct facet_rt_fast_result *result)
+{
+    counts->rays++;
+    counts->hits += result->hit;
+    counts->nodes += result->nodes;
+    counts->quick_nodes += result->nodes;
+    counts->boxes += result->boxes;
+    counts->triangles += result->triangle_tests;
+    counts->deepest = result->deepest > counts->deepest ? result->deepest : counts->deepest;
+}
+
+/* To the profile. */
+static void tell_counts(struct facet_counts *to, const struct facet_xphmg_rt_counts *c)
+{
+    facet_counts_add(to, "RT jobs", "rays", c->rays);
+    facet_counts_add(to, "RT jobs", "hits", c->hits);
+    facet_counts_add(to, "RT jobs", "nodes", c->nodes);
+    facet_counts_add(to, "RT jobs", "box tests", c->boxes);
+    facet_counts_add(to, "RT jobs", "triangle tests", c->triangles);
+    facet_counts_most(to, "RT jobs", "deepest stack", c->deepest);
+    facet_counts_add(to, "decoded BVH", "node hits", c->quick_nodes - c->new_nodes);
+    facet_counts_add(to, "decoded BVH", "node misses", c->new_nodes);
+    facet_counts_add(to, "decoded BVH", "leaf misses", c->new_leaves);
+    facet_counts_add(to, "decoded BVH", "evicted nodes", c->dropped_nodes);
+    facet_counts_add(to, "decoded BVH", "evicted leaves", c->dropped_leaves);
+    facet_counts_add(to, "decoded BVH", "evictions", c->drops);
+}
+
 /* What became of a ray that was traced ahead; the end of one_ray. */
 static enum facet_xphmg_rt_error
 record(struct job *job, const struct facet_rt_fast_result *result, uint64_t tag)
@@ -407,6 +442,9 @@ record(struct job *job, const struct facet_rt_fast_result *result, uint64_t tag)
 
     facet_xphmg_rt_count_boxes(job->h, result->boxes);
     facet_xphmg_rt_count_triangles(job->h, result->triangle_tests);
+    if (job->scene.counts != NULL) {
+        count_result(job->scene.counts, result);
+    }
     facet_store_le64(entry + FACET_XPHMG_HIT_ENTRY_TAG_AT, tag);
     if (!result->hit) {
         memset(entry, 0, FACET_RT_MISS_BYTES);
@@ -519,7 +557,7 @@ static enum facet_xphmg_rt_error run_batches(struct job *job)
         facet_xphmg_rt_batch_trace(job->h, &batch, job->rays.head, count);
         error = record_batch(job, &batch, count);
     }
-    facet_xphmg_rt_batch_end(job->h, &batch);
+    facet_xphmg_rt_batch_end(job->h, &batch, job->scene.counts);
     return error;
 }
 
@@ -613,11 +651,13 @@ enum facet_xphmg_rt_error facet_xphmg_rt_run(struct facet_hart *h, const uint8_t
     struct facet_lanes frame;
     enum facet_xphmg_rt_error error = FACET_XPHMG_RT_EC_NONE;
     struct facet_part *part = facet_part_resume(h, FACET_PART_RT);
+    struct facet_xphmg_rt_counts counts = {.deepest = 0};
     struct job job;
 
     facet_xphmg_rt_desc_unpack(descriptor, &d);
     (void)facet_lanes_begin(h, &none, 0, &frame); /* bank 0 always exists */
     set_up(&job, h, &d, &frame);
+    job.scene.counts = h->counts != NULL ? &counts : NULL;
     if (part != NULL) {
         facet_xmem_job_resume(h, &d.memctl, part->pin, &policy);
         job.scene.port.actor = policy.actor;
@@ -630,6 +670,10 @@ enum facet_xphmg_rt_error facet_xphmg_rt_run(struct facet_hart *h, const uint8_t
     }
     if (error == FACET_XPHMG_RT_EC_NONE) {
         error = run(&job);
+    }
+    if (h->counts != NULL) {
+        facet_counts_add(h->counts, "RT jobs", "jobs", !job.left);
+        tell_counts(h->counts, &counts);
     }
     if (job.left) {
         part = facet_part_leave(h, FACET_PART_RT);

@@ -286,6 +286,8 @@ bool facet_xphmg_rt_quick(struct facet_hart *h, const struct facet_insn *in, boo
     r.quick = h->rt_quick;
     r.lanes.rsv = (state & FACET_SVSTATE_EN) != 0;
     r.lanes.count = (uint8_t)(r.lanes.rsv ? FACET_GET(state, SVSTATE_VLM1) + 1 : 1);
+    r.lanes.active = UINT64_MAX >> (64 - r.lanes.count);
+    r.lanes.word = in->word;
     r.a = facet_lanes_window(h, &r.lanes, FACET_WINDOW_A, in->rs1, true);
     r.d = facet_lanes_window(h, &r.lanes, FACET_WINDOW_D, in->rd, true);
     r.flags = r.tested = 0;

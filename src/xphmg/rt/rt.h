@@ -73,6 +73,14 @@ struct facet_trap facet_xphmg_rt_read_triangle(const struct facet_element_port *
 
 enum { FACET_XPHMG_RT_STACK = 256, FACET_XPHMG_RT_STEPS = 1 << 24 };
 
+/* What the rays of a job did, and the nodes that came and went in the decoded BVH (batch.h). */
+struct facet_xphmg_rt_counts {
+    uint64_t rays, hits, nodes, boxes, triangles;
+    uint64_t quick_nodes; /* of these: read as decoded ones */
+    uint64_t new_nodes, new_leaves, dropped_nodes, dropped_leaves, drops;
+    uint32_t deepest; /* the most entries of a stack */
+};
+
 /* What a job knows for all of its rays. */
 struct facet_xphmg_rt_scene {
     struct facet_element_port port;
@@ -81,6 +89,7 @@ struct facet_xphmg_rt_scene {
     uint64_t heap, triangles; /* bvh_base and tri_buf */
     bool any_hit, node8;
     bool host; /* the host's floating point may do tests: NX is not needed (rt/host.h) */
+    struct facet_xphmg_rt_counts *counts; /* NULL: nothing is counted */
     const struct facet_xphmg_rt_watch
         *watch; /* NULL, or notified of everything; `host` is false then */
 };

@@ -129,6 +129,9 @@ static struct facet_trap visit_tile(struct walk *w,
             continue;
         }
         facet_xphmg_rt_count_boxes(s->port.h, 1);
+        if (s->counts != NULL) {
+            s->counts->boxes++;
+        }
         slab = test_box(w, &child, first + slot);
         if (slab.outcome == FACET_RT_HIT) {
             sort_in(w,
@@ -169,6 +172,10 @@ static enum facet_xphmg_rt_error visit_node(struct walk *w, uint32_t index)
         (void)tell(
             w,
             (struct facet_xphmg_rt_event){.kind = FACET_XPHMG_RT_EVENT_PUSH, .entry = kept[count]});
+    }
+    if (s->counts != NULL) {
+        s->counts->nodes++;
+        s->counts->deepest = w->at->depth > s->counts->deepest ? w->at->depth : s->counts->deepest;
     }
     (void)leave(w);
     return FACET_XPHMG_RT_EC_NONE;
@@ -246,6 +253,9 @@ visit_triangle(struct walk *w, uint64_t base, uint32_t triangle, uint32_t leaf, 
         return trap;
     }
     facet_xphmg_rt_count_triangles(s->port.h, 1);
+    if (s->counts != NULL) {
+        s->counts->triangles++;
+    }
     hit = test_triangle(w, vertices, triangle, leaf, &choice);
     if (choice != FACET_XPHMG_RT_CHOICE_MISSED && choice != FACET_XPHMG_RT_CHOICE_REFUSED) {
         w->at->found =

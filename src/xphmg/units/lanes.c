@@ -1,7 +1,9 @@
 /* See lanes.h. */
 #include "xphmg/units/lanes.h"
 
+#include "base/bits.h"
 #include "base/ways.h"
+#include "machine/counts.h"
 
 static uint64_t lane_mask(unsigned count)
 {
@@ -67,6 +69,7 @@ struct facet_trap facet_lanes_begin(struct facet_hart *h,
         .active = lane_mask(count) & (bank == 0 ? ~UINT64_C(0) : units->pmask.bank[bank]),
         .eff = effective(h),
         .exc_en = units->cap.prec.exc_en,
+        .word = in->word,
     };
     facet_lanes_override(h, &lanes->eff);
     /* It is up already and does not trap: who computes need not find out. */
@@ -229,6 +232,14 @@ void facet_lanes_retire(struct facet_hart *h,
     }
     if (lanes->rsv) {
         facet_lanes_spend(h);
+        if (__builtin_expect(h->counts != NULL, 0) && lanes->word != 0) {
+            facet_counts_lanes(h->counts,
+                               (uint32_t)h->hartid,
+                               h->pc,
+                               lanes->word,
+                               facet_popcount64(lanes->active),
+                               lanes->count);
+        }
     }
 }
 

@@ -20,6 +20,7 @@ struct facet_lanes {
     uint64_t active;      /* bit i: lane i is predicate-true; no bit at or above count */
     struct facet_eff eff; /* with a pending svon.fpctl applied */
     uint64_t exc_en;
+    uint32_t word;   /* of the instruction; 0: none that a profile counts lanes of */
     uint16_t raised; /* flags that every lane starts with: NX where that makes no difference */
 };
 
