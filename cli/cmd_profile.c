@@ -1,9 +1,9 @@
 /* `facet profile show`: where a run with --profile-out spent its instructions. */
-#include "session/profile.h"
+#include "profile/show.h"
 
 static const struct cli_option show_options[] = {
     {"top", 'n', "N", "rows of each view (default 10)"},
-    {"folded", 0, NULL, "print a line for each symbol and source line, for flame graphs"},
+    {"folded", 0, NULL, "print a line for each kernel, symbol and line, for flame graphs"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -13,10 +13,10 @@ const struct cli_command cli_cmd_profile_show = {
     .usage = "facet profile show FILE [--top N] [--json]\n"
              "facet profile show FILE --folded",
     .details =
-        "Adds up the counts of a file that `facet run --profile-out` wrote: by symbol, by source "
-        "line "
-        "where the program has them (facet as -g, gcc -g), by core, accesses to memory, and the "
-        "hottest blocks with their instructions. A block is a run of instructions that retired "
+        "Adds up the counts of a file of --profile-out (facet run, tile run, tile draw, render): "
+        "by symbol, by source line where the program has them (facet as -g, gcc -g), by core, "
+        "accesses to memory, lanes that were idle under a mask, draws, rays, and the hottest "
+        "blocks with their instructions. A block is a run of instructions that retired "
         "equally often. Counts are exact, not samples. docs/profile.md describes the file.\n\n"
         "--folded prints what flamegraph.pl and speedscope read: frames separated by ';' and a "
         "count.",
@@ -26,6 +26,6 @@ const struct cli_command cli_cmd_profile_show = {
                 "facet profile show a.json --folded",
     .options = show_options,
     .has_json = true,
-    .run = session_profile_show,
+    .run = profile_show,
     .operands = "FILE",
 };

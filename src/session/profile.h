@@ -1,4 +1,4 @@
-/* The option --profile-out of commands that run a machine, and `facet profile show`. */
+/* The option --profile-out of commands that run a machine. */
 #ifndef FACET_SESSION_PROFILE_H
 #define FACET_SESSION_PROFILE_H
 
@@ -46,8 +46,5 @@ bool session_profile_finish_elf(struct session_profile *profile,
 /* The file, to be written together with others; NULL without --profile-out. */
 const struct facet_file_part *session_profile_part(const struct session_profile *profile);
 void session_profile_free(struct session_profile *profile);
-
-/* The command: the operand is a file of --profile-out. */
-int session_profile_show(const struct cli_args *args);
 
 #endif
