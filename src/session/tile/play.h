@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/pool.h"
-#include "machine/counts.h"
+#include "profile/profile.h"
 #include "session/trace.h"
 #include "tile/tile.h"
 #include "tile_list/play.h"
