@@ -116,9 +116,11 @@ static json_t *kernel_of(const struct facet_symbols *symbols, uint64_t pc)
     return NULL;
 }
 
+/* *whole becomes false where memory was short. */
 static json_t *row_json(const struct facet_counts_row *row,
                         enum facet_isa isa,
-                        const struct facet_symbols *symbols)
+                        const struct facet_symbols *symbols,
+                        bool *whole)
 {
     json_t *kernel = isa == FACET_ISA_TILE ? kernel_of(symbols, row->pc) : NULL;
     const struct facet_object_symbol *symbol = facet_symbols_find(symbols, row->pc);
@@ -152,6 +154,7 @@ static json_t *row_json(const struct facet_counts_row *row,
         facet_strbuf_printf(&text, "%s:%" PRIu32, line->file, line->line);
         (void)json_object_set_new(
             object, "line", text.failed ? NULL : facet_json_name(facet_strbuf_text(&text)));
+        *whole = *whole && !text.failed;
         facet_strbuf_free(&text);
     }
     return object;
@@ -165,6 +168,7 @@ json_t *profile_json(const struct facet_counts *counts,
     struct facet_counts_row *rows = malloc(bytes + 1);
     json_t *list = json_array(), *memory = json_object(), *top;
     uint64_t retired = 0;
+    bool whole = true;
 
     if (rows == NULL || counts->no_memory) {
         free(rows);
@@ -179,7 +183,7 @@ json_t *profile_json(const struct facet_counts *counts,
     for (size_t i = 0; i < count; i++) {
         retired += rows[i].retired;
         add_traffic(memory, isa, &rows[i]);
-        (void)json_array_append_new(list, row_json(&rows[i], isa, symbols));
+        (void)json_array_append_new(list, row_json(&rows[i], isa, symbols, &whole));
     }
     free(rows);
     for (size_t i = 0; i < counts->memory.count; i++) {
@@ -200,6 +204,10 @@ json_t *profile_json(const struct facet_counts *counts,
                     "instructions",
                     list);
     profile_put_sections(top, counts);
+    if (!whole) {
+        json_decref(top);
+        return NULL;
+    }
     return top;
 }
 

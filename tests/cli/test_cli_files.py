@@ -119,6 +119,10 @@ FORMS = [
     ("tile test <k1", "free+prints"),
     ("tile draw <triangle.json -o >out.png --trace >out.jsonl", "fixed+trace"),
     ("run <hello.elf --profile-out >out.json", "free+prints"),
+    ("tile draw <triangle.json -o >out.png --profile-out >out.json", "fixed"),
+    ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --out target,64=>out.raw "
+     "--profile-out >out.json", "fixed"),
+    ("render <cube.obj --machine tile --size 16x8 --spp 1 -o >out.png --profile-out >out.json", "fixed"),
     ("profile show <profile.json", "free"),
     ("run <hello.elf --timing <model.timing", "free+prints"),
     ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --out target,64=>out.raw "

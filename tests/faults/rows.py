@@ -249,7 +249,11 @@ ROWS = [
     (f"tile run fill.s {TILE} --timing model.timing", {}),
     ("tile draw triangle.json -o out.png --timing default --json", {}),
     ("timing show model.timing", {}),
+    (f"tile run fill.s {TILE} --profile-out out.json", {}),
+    ("tile draw triangle.json -o out.png --profile-out out.json", {}),
+    ("render cube.obj --machine xphmg-rt-offload --size 16x8 --spp 1 -o out.png --profile-out out.json", {"times": True}),
     ("profile show profile.json", {}),
+    ("profile show draws.json", {}),
     ("profile show profile.json --folded", {}),
     ("profile show profile.json --json", {}),
     ("cover merge hello.json hello.json -o out.json", {}),
@@ -337,6 +341,7 @@ def make_inputs(facet, source, folder):
     run("run hello.elf --cover hello.json")
     run("run hello.elf --profile-out profile.json")
     write("model.timing", b"tile.issue = 2\nxphmg.issue = 2\n")
+    run("tile draw triangle.json -o triangle.png --profile-out draws.json")
     run("conform --suite suite --part 1/1 -o suite.part")
     run(f"tile run fill.s {TILE} --steps 3 --save fill.tile")
     run("scene make knot --size 16 -o knot.glb")
