@@ -273,10 +273,11 @@ use_state(const struct facet_raster_context *context, uint32_t id, struct header
         .blend = blend == FACET_TILE_RDRAW_BLEND_STATE
                      ? h->rstate.blend
                      : (uint8_t)(blend - FACET_TILE_RDRAW_BLEND_OPAQUE),
-        .clip = facet_raster_state_box(&h->rstate),
     };
+    facet_raster_clip_start(&h->choice, &h->rstate);
     if (facet_tile_rstate_viewport_wh(context->rstate[slot]) != 0) {
-        facet_raster_box_cut(&h->choice.clip, h->rstate.viewport_xy, h->rstate.viewport_wh);
+        facet_raster_clip_cut(
+            &h->choice, FACET_RASTER_CUT_VIEWPORT, h->rstate.viewport_xy, h->rstate.viewport_wh);
     }
     return FACET_RASTER_OK;
 }
@@ -366,9 +367,11 @@ draw_block(struct raster_pipe *pipe, const struct header *h, struct facet_raster
     for (unsigned i = 0; i < 3; i++) {
         block_vertex(&block.vertex[i], &vertex[i]);
     }
+    facet_raster_probe_triangle(pipe, &shade, corners, false);
     setup = facet_raster_setup(pipe, &shade, corners, &t);
     if (setup == SETUP_DRAW) {
         part->row = (uint32_t)facet_raster_fill_wide(pipe, &t, (int32_t)part->row);
+        facet_raster_probe_done(pipe);
         narrow_spans(pipe, &t.box);
         if ((int32_t)part->row < t.box.y1) {
             return true;
@@ -428,6 +431,7 @@ struct facet_raster_result facet_raster_rdraw_command(const struct facet_raster_
     if (code != FACET_RASTER_OK) {
         return failed(code);
     }
+    h.choice.kind = FACET_RASTER_PART_RDRAW;
     facet_raster_pipe_make(unit, &h.rstate, &h.choice, &sampler, &pipe);
     facet_raster_pipe_count(&pipe, &tally);
     pipe.bad_mem = part.bad_mem != 0;
@@ -481,12 +485,15 @@ struct facet_raster_result facet_raster_rrect_command(const struct facet_raster_
         .stretch = (draw.flags & FACET_TILE_RRECT_FLAGS_STRETCH) != 0,
         .z = h.rstate.rect_z,
     };
-    facet_raster_box_cut(&h.choice.clip, draw.xy, draw.wh);
+    h.choice.kind = FACET_RASTER_PART_RRECT;
+    facet_raster_clip_cut(&h.choice, FACET_RASTER_CUT_RECTANGLE, draw.xy, draw.wh);
     facet_raster_pipe_make(unit, &h.rstate, &h.choice, &sampler, &pipe);
     facet_raster_pipe_count(&pipe, &tally);
     pipe.nearest = true;
     pipe.bad_mem = part.bad_mem != 0;
+    facet_raster_probe_rect(&pipe);
     part.row = (uint32_t)facet_raster_rect_fill(&pipe, &rect, (int32_t)part.row);
+    facet_raster_probe_done(&pipe);
     return finish_one(context, &pipe, &part, (int32_t)part.row < pipe.clip.y1);
 }
 

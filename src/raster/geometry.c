@@ -84,9 +84,9 @@ static bool any(const uint16_t wh[2])
     return (wh[0] | wh[1]) != 0;
 }
 
-/* Step 7; cuts `clip` by the rectangle in force. */
+/* Step 7; cuts the clip rectangle by the viewport in force. */
 static void
-make_viewport(const struct raster_gdraw *in, struct geo_draw *d, struct raster_box *clip)
+make_viewport(const struct raster_gdraw *in, struct geo_draw *d, struct raster_choice *choice)
 {
     static const int16_t origin[2] = {0, 0};
     const bool own = any(in->gstate.viewport_wh), state = any(in->rstate.viewport_wh);
@@ -99,7 +99,7 @@ make_viewport(const struct raster_gdraw *in, struct geo_draw *d, struct raster_b
     d->half_h = (float)wh[1] * 0.5f;
     d->centre_x = (float)xy[0] + d->half_w;
     d->centre_y = (float)xy[1] + d->half_h;
-    facet_raster_box_cut(clip, xy, wh);
+    facet_raster_clip_cut(choice, FACET_RASTER_CUT_VIEWPORT, xy, wh);
 }
 
 static geo_vertex_fn *choose_process(const struct facet_raster_unit *unit)
@@ -158,6 +158,7 @@ static void tell_bad_mem(struct geo_assembler *a)
 static void raster(struct geo_assembler *a,
                    const struct raster_vertex *const corners[3],
                    bool solid,
+                   bool clipped,
                    const struct geo_vertex *provoking)
 {
     const struct raster_shade shade = {
@@ -169,9 +170,11 @@ static void raster(struct geo_assembler *a,
         a->fan++;
         return;
     }
+    facet_raster_probe_triangle(a->pipe, &shade, corners, clipped);
     setup = facet_raster_setup(a->pipe, &shade, corners, t);
     if (setup == SETUP_DRAW) {
         a->row = facet_raster_sink_add(&a->sink, t, a->row);
+        facet_raster_probe_done(a->pipe);
         if (a->row < t->box.y1) {
             a->leaves = true;
             return;
@@ -196,7 +199,7 @@ static void clipped(struct geo_assembler *a,
     for (unsigned i = 2; i < count && !a->leaves; i++) {
         const struct raster_vertex *const fan[3] = {&polygon[0], &polygon[i - 1], &polygon[i]};
 
-        raster(a, fan, a->flat, provoking);
+        raster(a, fan, a->flat, true, provoking);
     }
     a->counts.outside += count < 3;
     a->counts.clipped += count >= 3 && !a->leaves;
@@ -224,19 +227,21 @@ static void draw_triangle(struct geo_assembler *a,
     a->fan = 0;
     if (v0->bad || v1->bad || v2->bad) {
         a->counts.bad_index++;
+        facet_raster_probe_lost(a->pipe, FACET_RASTER_FATE_INDEX);
         facet_raster_report_add(a->part, FACET_RASTER_BAD_INDEX, 1);
         return;
     }
     if (!a->draw->clip) {
         if (!small_w(v0) && !small_w(v1) && !small_w(v2)) {
-            raster(a, whole, solid, provoking);
+            raster(a, whole, solid, false, provoking);
         } else {
+            facet_raster_probe_lost(a->pipe, FACET_RASTER_FATE_BEHIND);
             a->counts.outside++;
         }
         return;
     }
     if (some == 0) {
-        raster(a, whole, solid, provoking);
+        raster(a, whole, solid, false, provoking);
         return;
     }
     /* Planes that all corners are inside of change nothing, so the first other one decides: all
@@ -244,9 +249,10 @@ static void draw_triangle(struct geo_assembler *a,
     first = (unsigned)__builtin_ctz(some);
     if ((v0->outside & v1->outside & v2->outside) >> first & 1) {
         a->counts.outside++;
-        return;
+    } else {
+        clipped(a, v, first, provoking);
     }
-    clipped(a, v, first, provoking);
+    facet_raster_probe_clip(a->pipe, whole, some);
 }
 
 static void triangle(struct geo_assembler *a,
@@ -733,10 +739,10 @@ bool facet_raster_geometry_draw(const struct raster_gdraw *draw,
 {
     const uint32_t flags = draw->draw.flags;
     struct raster_choice choice = {
+        .kind = FACET_RASTER_PART_GDRAW,
         .textured = (draw->rstate.flags & FACET_TILE_RSTATE_FLAGS_TEXTURE) != 0,
         .depth = true,
         .blend = draw->rstate.blend,
-        .clip = facet_raster_state_box(&draw->rstate),
     };
     struct geo_draw ready;
     struct raster_tally tally;
@@ -754,9 +760,13 @@ bool facet_raster_geometry_draw(const struct raster_gdraw *draw,
     };
 
     make_draw(draw, &ready);
-    make_viewport(draw, &ready, &choice.clip);
+    facet_raster_clip_start(&choice, &draw->rstate);
+    make_viewport(draw, &ready, &choice);
     if ((draw->gstate.flags & FACET_TILE_GSTATE_FLAGS_SCISSOR) != 0) {
-        facet_raster_box_cut(&choice.clip, draw->gstate.scissor_xy, draw->gstate.scissor_wh);
+        facet_raster_clip_cut(&choice,
+                              FACET_RASTER_CUT_DRAW_SCISSOR,
+                              draw->gstate.scissor_xy,
+                              draw->gstate.scissor_wh);
     }
     facet_raster_pipe_make(draw->unit, &draw->rstate, &choice, sampler, &pipe);
     *color = pipe.color;

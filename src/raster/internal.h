@@ -10,6 +10,7 @@
 #define FACET_RASTER_INTERNAL_H
 
 #include "base/ways.h"
+#include "raster/probe.h"
 #include "raster/raster.h"
 
 #include <stdatomic.h>
@@ -189,9 +190,6 @@ struct raster_box {
     int32_t x0, y0, x1, y1; /* pixels [x0, x1) x [y0, y1) */
 };
 
-/* Intersects with the rectangle of an xy and a wh member. */
-void facet_raster_box_cut(struct raster_box *box, const int16_t xy[2], const uint16_t wh[2]);
-
 /* ---- pipe ---- */
 
 struct raster_triangle;
@@ -227,15 +225,29 @@ struct raster_pipe {
     bool regular;
     bool bad_mem; /* a pixel was skipped or a texel byte read as 0 */
     raster_fill_fn *fill;
-    struct raster_tally *tally; /* NULL: nothing is counted */
+    struct raster_tally *tally;       /* NULL: nothing is counted */
+    struct facet_raster_probe *probe; /* NULL: the draw's surface does not have its pixel */
+    struct facet_raster_fact *fact;   /* while that pixel is drawn */
 };
 
 /* What a draw adds to the state. */
 struct raster_choice {
+    uint8_t kind; /* enum facet_raster_part_kind */
     bool textured, depth;
     uint8_t blend;
-    struct raster_box clip;
+    struct raster_box clip; /* the intersection of: */
+    uint32_t cuts;          /* bit i: there is a */
+    struct raster_box cut[FACET_RASTER_CUTS];
 };
+
+/* The framebuffer of an RSTATE, cut by its scissor if enabled: where the clip rectangle begins. */
+void facet_raster_clip_start(struct raster_choice *choice,
+                             const struct facet_tile_rstate_fields *rstate);
+/* ... and is cut further by the rectangle of an xy and a wh member. */
+void facet_raster_clip_cut(struct raster_choice *choice,
+                           enum facet_raster_cut cut,
+                           const int16_t xy[2],
+                           const uint16_t wh[2]);
 
 /* From an RSTATE; the sampler has been checked. */
 void facet_raster_pipe_make(const struct facet_raster_unit *unit,
@@ -254,9 +266,6 @@ static inline void tally_add(const struct raster_pipe *pipe, uint64_t pixels, ui
         atomic_fetch_add_explicit(&pipe->tally->passed, passed, memory_order_relaxed);
     }
 }
-
-/* The framebuffer of an RSTATE, cut by its scissor if enabled. */
-struct raster_box facet_raster_state_box(const struct facet_tile_rstate_fields *rstate);
 
 /* ---- triangles ---- */
 
@@ -330,6 +339,40 @@ void facet_raster_counts_add(struct facet_raster_counts *counts,
 
 /* The covered pixels of row y: [*x0, *x1), empty when *x0 >= *x1. */
 void facet_raster_row(const struct raster_triangle *t, int32_t y, int32_t *x0, int32_t *x1);
+
+/* ---- the probe (probe.c) ----
+ *
+ * A draw tells about itself, then about each of its triangles or its rectangle: before pixels are
+ * made (`triangle`, `rect`), which may settle what becomes of the pixel; around the pixel itself
+ * (`enter`, `leave`); and afterwards (`done`), when it was skipped. */
+
+void facet_raster_probe_draw(struct raster_pipe *pipe,
+                             const struct facet_tile_rstate_fields *rstate,
+                             const struct raster_choice *choice);
+/* `clipped`: a part of a triangle that planes have cut. */
+void facet_raster_probe_triangle(struct raster_pipe *pipe,
+                                 const struct raster_shade *shade,
+                                 const struct raster_vertex *const vertex[3],
+                                 bool clipped);
+void facet_raster_probe_rect(struct raster_pipe *pipe);
+/* A triangle of which clipping left nothing at the pixel; bit i of `planes`: it crosses plane i. */
+void facet_raster_probe_clip(struct raster_pipe *pipe,
+                             const struct raster_vertex *const vertex[3],
+                             uint32_t planes);
+/* A triangle that comes to nothing before it has a place on the screen. */
+void facet_raster_probe_lost(struct raster_pipe *pipe, enum facet_raster_fate fate);
+void facet_raster_probe_meet(struct raster_pipe *pipe, int32_t x, int32_t y, const int64_t *edges);
+void facet_raster_probe_leave(struct raster_pipe *pipe);
+void facet_raster_probe_done(struct raster_pipe *pipe);
+
+/* Around the code of one pixel. */
+static inline void
+facet_raster_probe_enter(struct raster_pipe *pipe, int32_t x, int32_t y, const int64_t *edges)
+{
+    if (__builtin_expect(pipe->probe != NULL, 0)) {
+        facet_raster_probe_meet(pipe, x, y, edges);
+    }
+}
 
 raster_fill_fn facet_raster_fill_plain;
 #if defined(__x86_64__)

@@ -2,25 +2,32 @@
  * memory behind it lets pixels be made side by side. */
 #include "raster/internal.h"
 
-void facet_raster_box_cut(struct raster_box *box, const int16_t xy[2], const uint16_t wh[2])
+void facet_raster_clip_cut(struct raster_choice *choice,
+                           enum facet_raster_cut cut,
+                           const int16_t xy[2],
+                           const uint16_t wh[2])
 {
-    const int32_t x = xy[0], y = xy[1];
-    const int32_t x1 = x + wh[0], y1 = y + wh[1];
+    const struct raster_box by = {xy[0], xy[1], xy[0] + wh[0], xy[1] + wh[1]};
+    struct raster_box *box = &choice->clip;
 
-    box->x0 = x > box->x0 ? x : box->x0;
-    box->y0 = y > box->y0 ? y : box->y0;
-    box->x1 = x1 < box->x1 ? x1 : box->x1;
-    box->y1 = y1 < box->y1 ? y1 : box->y1;
+    choice->cuts |= 1u << cut;
+    choice->cut[cut] = by;
+    box->x0 = by.x0 > box->x0 ? by.x0 : box->x0;
+    box->y0 = by.y0 > box->y0 ? by.y0 : box->y0;
+    box->x1 = by.x1 < box->x1 ? by.x1 : box->x1;
+    box->y1 = by.y1 < box->y1 ? by.y1 : box->y1;
 }
 
-struct raster_box facet_raster_state_box(const struct facet_tile_rstate_fields *rstate)
+void facet_raster_clip_start(struct raster_choice *choice,
+                             const struct facet_tile_rstate_fields *rstate)
 {
-    struct raster_box box = {0, 0, rstate->fb_wh[0], rstate->fb_wh[1]};
-
+    choice->clip = (struct raster_box){0, 0, rstate->fb_wh[0], rstate->fb_wh[1]};
+    choice->cut[FACET_RASTER_CUT_FRAME] = choice->clip;
+    choice->cuts = 1u << FACET_RASTER_CUT_FRAME;
     if ((rstate->flags & FACET_TILE_RSTATE_FLAGS_SCISSOR) != 0) {
-        facet_raster_box_cut(&box, rstate->scissor_xy, rstate->scissor_wh);
+        facet_raster_clip_cut(
+            choice, FACET_RASTER_CUT_SCISSOR, rstate->scissor_xy, rstate->scissor_wh);
     }
-    return box;
 }
 
 /* The bytes of `rows` rows of `row_bytes` bytes; false when one is outside VRAM or reached only by
@@ -206,6 +213,9 @@ void facet_raster_pipe_make(const struct facet_raster_unit *unit,
         out->regular = pipe_regular(out);
     } else {
         out->clip = (struct raster_box){0, 0, 0, 0};
+    }
+    if (__builtin_expect(unit->probe != NULL, 0)) {
+        facet_raster_probe_draw(out, rstate, choice);
     }
     out->fill = choose_fill(out);
 }

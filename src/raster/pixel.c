@@ -75,6 +75,12 @@ static bool depth_pass(const struct raster_pipe *p, int x, int y, float z)
         value = facet_float_bits(z);
         stored = load_u32(at);
     }
+    if (__builtin_expect(p->fact != NULL, 0)) {
+        p->fact->depth_tested = true;
+        p->fact->z = z;
+        p->fact->depth_value = value;
+        p->fact->depth_stored = stored;
+    }
     if (!compare(p->depth_func, value, stored)) {
         return false;
     }
@@ -122,11 +128,21 @@ static void write_pixel(const struct raster_pipe *p, int x, int y, uint32_t argb
                                                           : FACET_RASTER_USE_BLEND,
                at,
                p->color_bytes);
+    if (__builtin_expect(p->fact != NULL, 0)) {
+        p->fact->fate = FACET_RASTER_FATE_WRITTEN;
+        p->fact->source = argb;
+    }
     if (p->blend != FACET_TILE_RSTATE_BLEND_OPAQUE) {
         const uint32_t old = p->color_bytes == 2 ? rgb565_expand(load_u16(at)) : load_u32(at);
 
+        if (__builtin_expect(p->fact != NULL, 0)) {
+            p->fact->destination = old;
+        }
         argb = p->blend == FACET_TILE_RSTATE_BLEND_ALPHA ? blend_alpha(argb, old)
                                                          : blend_add(argb, old);
+    }
+    if (__builtin_expect(p->fact != NULL, 0)) {
+        p->fact->blended = argb;
     }
     if (p->color_bytes == 2) {
         store_u16(at, rgb565_pack(argb));
@@ -182,8 +198,21 @@ surface_color(struct raster_pipe *p, const struct raster_triangle *t, float b1, 
 
         color = a << 24 | r << 16 | g << 8 | b;
     }
+    if (__builtin_expect(p->fact != NULL, 0)) {
+        p->fact->weight[0] = b1;
+        p->fact->weight[1] = b2;
+        p->fact->surface = color;
+    }
     if (p->textured) {
-        color = modulate(sample(p, interpolate(&t->u, b1, b2), interpolate(&t->v, b1, b2)), color);
+        const float u = interpolate(&t->u, b1, b2), v = interpolate(&t->v, b1, b2);
+        const uint32_t texel = sample(p, u, v);
+
+        if (__builtin_expect(p->fact != NULL, 0)) {
+            p->fact->u = u;
+            p->fact->v = v;
+            p->fact->texel = texel;
+        }
+        color = modulate(texel, color);
     }
     return color;
 }
@@ -226,7 +255,9 @@ fill_rows(struct raster_pipe *pipe, const struct raster_triangle *t, int32_t y0,
         for (int32_t x = x0; x < x1; x++) {
             const float e[3] = {(float)row[0], (float)row[1], (float)row[2]};
 
+            facet_raster_probe_enter(pipe, x, y, row);
             passed += triangle_pixel(pipe, t, x, y, e);
+            facet_raster_probe_leave(pipe);
             row[0] += t->dx[0];
             row[1] += t->dx[1];
             row[2] += t->dx[2];
@@ -306,10 +337,12 @@ void facet_raster_rect_rows(struct raster_pipe *pipe,
         usable(pipe, y, &x0, &x1);
         pixels += x1 > x0 ? (uint64_t)(x1 - x0) : 0;
         for (int32_t x = x0; x < x1; x++) {
+            facet_raster_probe_enter(pipe, x, y, NULL);
             if (pipe->depth_bytes == 0 || depth_pass(pipe, x, y, z)) {
                 write_pixel(pipe, x, y, pipe->textured ? rect_texel(pipe, r, x, y) : r->color);
                 passed++;
             }
+            facet_raster_probe_leave(pipe);
         }
     }
     tally_add(pipe, pixels, passed);

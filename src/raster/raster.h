@@ -144,6 +144,7 @@ struct facet_raster_unit {
     struct facet_raster_stop *stop;                       /* NULL: draws are never left */
     struct facet_raster_scratch *scratch;                 /* NULL: nothing is kept */
     struct facet_raster_counts *counts;                   /* draws add to it; NULL: none */
+    struct facet_raster_probe *probe; /* NULL: none; told what happens to one pixel (probe.h) */
 };
 
 /* ---- contexts (14) ---- */

@@ -578,6 +578,11 @@ uint32_t facet_tile_stepping(const facet_machine *machine)
     return facet_tile_self(machine, NULL)->stepping;
 }
 
+void facet_tile_probe(facet_machine *machine, struct facet_raster_probe *probe)
+{
+    facet_tile_self(machine, NULL)->unit.probe = probe;
+}
+
 void facet_tile_use_pool(facet_machine *machine, facet_pool *pool)
 {
     struct facet_tile_machine *m = facet_tile_self(machine, NULL);

@@ -65,6 +65,9 @@ void facet_tile_unwatch(facet_machine *machine, const struct facet_tile_watch *w
 /* The core whose instruction is being executed, FACET_NONE for a command of the queue. Known while
  * somebody listens. */
 uint32_t facet_tile_stepping(const facet_machine *machine);
+/* Who is told what draws do to a pixel (raster/probe.h), until the machine ends or NULL is set; the
+ * same bits, slower. */
+void facet_tile_probe(facet_machine *machine, struct facet_raster_probe *probe);
 /* Bytes of VRAM that the core has in its data cache take the place of those in `out`; false for
  * other addresses and another core. */
 bool facet_tile_core_view(

@@ -193,6 +193,9 @@ static bool advance(struct session_tile_play *p)
         }
         facet_machine_run(p->machine, &run, &stop);
         done = facet_tile_play_note(&p->play);
+        if (done != NULL && p->done != NULL) {
+            p->done(p->context, done);
+        }
         if (done != NULL) {
             size_t index = (size_t)(done - p->plan.steps);
             uint32_t status = p->play.statuses[index];

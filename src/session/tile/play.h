@@ -28,6 +28,9 @@ struct session_tile_play {
     uint32_t explained;
     bool stopped;                /* by a signal or the clock */
     struct session_trace *trace; /* of what the kernels do; NULL: none. Set before the run */
+    /* Called when a command is complete; NULL: not. */
+    void (*done)(void *context, const struct facet_tile_list_step *step);
+    void *context;
 };
 
 /* Reads the list at `path` and the files beside it, and makes the machine with its buffers. false
