@@ -65,7 +65,6 @@ static bool
 read_request(const struct cli_args *args, struct session_share *share, struct render_request *r)
 {
     static const char *const of_result[] = {"stats", NULL};
-    const char *tone = cli_value(args, "tone");
 
     *r = (struct render_request){.scene = args->positional[0],
                                  .output = cli_value(args, "output"),
@@ -80,6 +79,13 @@ read_request(const struct cli_args *args, struct session_share *share, struct re
         cli_would_replace(args, r->stats, share->share.journal, "the file of --resume")) {
         return false;
     }
+    return render_read_numbers(args, r);
+}
+
+bool render_read_numbers(const struct cli_args *args, struct render_request *r)
+{
+    const char *tone = cli_value(args, "tone");
+
     if (!report_size_read(args, &r->width, &r->height) ||
         !cli_number(args, "spp", 1, FACET_RENDER_MAX_SPP, &r->spp) ||
         !cli_number(args, "seed", 0, UINT32_MAX, &r->seed) ||

@@ -7,7 +7,9 @@
 
 #include "report/render.h"
 
-/* Prints the complaint when it returns false. */
+/* Size, samples, light and exposure; what is not given stays. These print the complaint when they
+ * return false. */
+bool render_read_numbers(const struct cli_args *args, struct render_request *r);
 bool render_read_options(const struct cli_args *args,
                          const struct render_request *r,
                          const struct facet_scene *scene,

@@ -179,13 +179,14 @@ static uint32_t sort_out(const struct tracer *t,
     return kept;
 }
 
-static enum facet_status trace(const void *machine,
-                               enum facet_ray_kind kind,
-                               const struct facet_shade_ray *from,
-                               size_t total,
-                               struct facet_shade_hit *out,
-                               struct facet_shade_cost *cost,
-                               struct facet_error *err)
+/* Called as it stands here: `facet why` reads rays and hits at its beginning and end. */
+static __attribute__((noipa)) enum facet_status trace(const void *machine,
+                                                      enum facet_ray_kind kind,
+                                                      const struct facet_shade_ray *from,
+                                                      size_t total,
+                                                      struct facet_shade_hit *out,
+                                                      struct facet_shade_cost *cost,
+                                                      struct facet_error *err)
 {
     struct tracer *t = (struct tracer *)machine;
     bool any = first_hit_decides(t->block, kind);

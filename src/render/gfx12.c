@@ -2,6 +2,7 @@
  * gfx12-semantics.md section 11 around image_bvh8_intersect_ray. */
 #include "gfx12/tracer.h"
 #include "render/bvh_input.h"
+#include "render/pixel.h"
 #include "render/world.h"
 #include "shade/surface.h"
 
@@ -102,6 +103,34 @@ static unsigned flags_of(enum facet_ray_kind kind)
     }
 }
 
+static void make_query(const struct facet_render *render,
+                       enum facet_ray_kind kind,
+                       const struct facet_shade_ray *ray,
+                       struct facet_gfx12_query *query)
+{
+    facet_gfx12_query_init(query, ray->origin, ray->direction);
+    query->t_min = ray->t_min;
+    query->t_max = ray->t_max;
+    query->api_flags = flags_of(kind);
+    query->callbacks.context = (void *)render->scene;
+    query->callbacks.any_hit = any_hit;
+}
+
+void facet_render_query(const struct facet_render *render,
+                        enum facet_ray_kind kind,
+                        const struct facet_shade_ray *ray,
+                        struct facet_gfx12_unit *unit,
+                        struct facet_gfx12_query *query)
+{
+    const struct gfx12_state *state = render->state;
+
+    facet_gfx12_unit_init(unit, state->image.bytes, state->image.size);
+    unit->profile = render->options.profile;
+    make_query(render, kind, ray, query);
+    query->address = unit->image_address;
+    query->root = FACET_GFX12_ROOT;
+}
+
 static void take_hit(const struct facet_gfx12_hit *from,
                      const struct facet_gfx12_stats *stats,
                      struct facet_shade_hit *to,
@@ -141,12 +170,7 @@ static enum facet_status trace_gfx12(const void *machine,
         struct facet_gfx12_stats stats;
         struct facet_gfx12_hit hit;
 
-        facet_gfx12_query_init(&query, rays[i].origin, rays[i].direction);
-        query.t_min = rays[i].t_min;
-        query.t_max = rays[i].t_max;
-        query.api_flags = flags_of(kind);
-        query.callbacks.context = (void *)render->scene;
-        query.callbacks.any_hit = any_hit;
+        make_query(render, kind, &rays[i], &query);
         status = facet_gfx12_tracer_trace(state->tracer, &query, &hit, &stats, err);
         take_hit(&hit, &stats, &hits[i], cost);
     }

@@ -1,5 +1,6 @@
 /* See guest_run.h. */
 #include "render/guest_run.h"
+#include "render/pixel.h"
 
 #include "machine/counts.h"
 
@@ -190,9 +191,18 @@ static enum facet_status draw_on(facet_machine *machine,
                                  uint32_t bucket,
                                  struct facet_image_f *out,
                                  struct facet_render_report *took,
+                                 struct facet_render_pixel *pixel,
                                  struct facet_error *err)
 {
     enum facet_status status = run_program(machine, bucket, err);
+
+    if (status == FACET_OK && pixel != NULL) { /* again: now it is known where the pixel lies */
+        status = facet_render_pixel_watch(pixel, machine, err);
+        if (status == FACET_OK) {
+            status = run_program(machine, bucket, err);
+            facet_render_pixel_unwatch(pixel, machine);
+        }
+    }
 
     took->instructions = facet_machine_retired(machine, 0);
     if (status == FACET_OK) {
@@ -217,7 +227,7 @@ static enum facet_status draw_bucket(void *context,
     enum facet_status status = take(garage, &machine, err);
 
     if (status == FACET_OK) {
-        status = draw_on(machine, bucket, out, took, err);
+        status = draw_on(machine, bucket, out, took, garage->program.pixel, err);
     }
     give_back(garage, machine, status == FACET_OK);
     return status;

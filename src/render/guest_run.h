@@ -13,8 +13,9 @@ struct facet_render_guest_program {
     const unsigned char *elf;
     size_t elf_bytes;
     const struct facet_render_guest_image *image;
-    bool plain;                  /* struct facet_xphmg_config */
-    struct facet_counts *counts; /* NULL: nothing is counted */
+    bool plain;                       /* struct facet_xphmg_config */
+    struct facet_counts *counts;      /* NULL: nothing is counted */
+    struct facet_render_pixel *pixel; /* NULL, or the one that is asked about */
 };
 
 /* Fails when Facet was built without the cross compiler. */

@@ -2,6 +2,7 @@
  */
 #include "base/bits.h"
 #include "base/float.h"
+#include "render/pixel.h"
 #include "render/world.h"
 
 #include <stdlib.h>
@@ -186,6 +187,11 @@ static enum facet_status fill(const struct facet_render_options *options,
     job.took = calloc(buckets, sizeof *job.took);
     if (job.took == NULL) {
         status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the buckets");
+    } else if (options->pixel != NULL) { /* the bucket that has it */
+        const uint64_t first =
+            options->machine->one_unit ? 0 : facet_render_pixel_bucket(options->pixel, options);
+
+        status = draw_unit(&job, first, first + 1, pool, err);
     } else if (set != NULL) {
         status = facet_share_set_unpack(set, &units, err);
     } else {
@@ -246,6 +252,34 @@ struct rays {
     struct facet_picture picture;
 };
 
+/* The same rays for one who asks about a pixel. */
+struct watched {
+    const struct rays *rays;
+    const struct facet_bucket *bucket;
+    struct facet_render_pixel *pixel;
+};
+
+static enum facet_status trace_watched(const void *machine,
+                                       enum facet_ray_kind kind,
+                                       const struct facet_shade_ray *rays,
+                                       size_t count,
+                                       struct facet_shade_hit *hits,
+                                       struct facet_shade_cost *cost,
+                                       struct facet_error *err)
+{
+    const struct watched *w = machine;
+    const struct facet_bucket *t = w->bucket;
+    const uint32_t own = facet_render_pixel_place(w->pixel, t->width);
+    enum facet_status status = w->rays->trace(w->rays->render, kind, rays, count, hits, cost, err);
+
+    for (size_t i = 0; i < count && status == FACET_OK; i++) {
+        if ((kind == FACET_RAY_PRIMARY ? i : t->owner[i]) == own) {
+            facet_render_pixel_ray(w->pixel, kind, &rays[i], &hits[i]);
+        }
+    }
+    return status;
+}
+
 static enum facet_status draw_rays(void *context,
                                    uint32_t number,
                                    struct facet_image_f *out,
@@ -253,13 +287,17 @@ static enum facet_status draw_rays(void *context,
                                    struct facet_error *err)
 {
     const struct rays *r = context;
+    struct facet_render_pixel *pixel = r->render->options.pixel;
     struct facet_bucket *t = malloc(sizeof *t);
+    struct watched watched = {r, t, pixel};
     enum facet_status status;
 
     if (t == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for a bucket");
     }
-    status = facet_shade_bucket_draw(t, &r->picture, number, r->trace, r->render, err);
+    status = pixel != NULL
+                 ? facet_shade_bucket_draw(t, &r->picture, number, trace_watched, &watched, err)
+                 : facet_shade_bucket_draw(t, &r->picture, number, r->trace, r->render, err);
     facet_shade_bucket_store(t, out->rgb + 3 * ((size_t)t->y * out->width + t->x), out->width);
     memcpy(took->cost, t->cost, sizeof took->cost);
     free(t);

@@ -30,6 +30,7 @@
 #define FACET_RENDER_MAX_BOUNCES 16U
 
 struct facet_render_machine;
+struct facet_render_pixel;
 
 struct facet_render_options {
     const struct facet_render_machine *machine;
@@ -48,6 +49,7 @@ struct facet_render_options {
     bool plain;                  /* the machine goes the plain way: the same picture, slower */
     struct facet_counts *counts; /* what the machine's programs and draws do is added; NULL: nothing
                                     is counted */
+    struct facet_render_pixel *pixel; /* NULL, or what is asked about one pixel (pixel.h) */
     struct facet_share *share; /* which buckets are drawn here; NULL: all. The picture is whole when
                                   the share ends so */
 };

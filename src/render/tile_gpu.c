@@ -6,6 +6,7 @@
  * as on a display: the product of two codes is close to the code of the product. More samples per
  * pixel than one make the frame twice as wide and high, averaged at the end. */
 #include "render/tile_gpu.h"
+#include "render/pixel.h"
 
 #include "base/bits.h"
 #include "image/color.h"
@@ -60,7 +61,8 @@ static bool push(struct gpu *g, uint8_t opcode, uint32_t a, uint32_t b, uint32_t
 {
     const struct facet_tile_command command = {.opcode = opcode, .arg = {a, b, c}};
 
-    return facet_tile_push(g->machine, &command, g->err) == FACET_OK;
+    return (g->pixel == NULL || facet_render_pixel_command(g->pixel, opcode, g->instance)) &&
+           facet_tile_push(g->machine, &command, g->err) == FACET_OK;
 }
 
 static bool write_words(struct gpu *g, uint32_t address, const uint32_t *words, uint32_t count)
@@ -539,6 +541,10 @@ static enum facet_status draw_all(struct gpu *g, struct facet_image_f *out)
 
     facet_shade_lens_make(&o->camera, o->width, o->height, &lens);
     place_camera(g, &lens);
+    g->instance = FACET_SCENE_NONE;
+    if (g->pixel != NULL) {
+        facet_render_pixel_listen(g->pixel, g->machine, g->color, g->width, g->scale);
+    }
     if (facet_tile_ring(g->machine, g->ring.base, g->ring.size, g->err) != FACET_OK ||
         !clear_depth(g) || !draw_sky(g, &lens) || !facet_gpu_draw_scene(g) || !flush(g)) {
         return g->err->status;
@@ -552,21 +558,19 @@ struct frame {
     facet_pool *pool;
 };
 
-/* The one unit of the picture: all of its buckets. */
-static enum facet_status draw_frame(void *context,
-                                    uint32_t bucket,
-                                    struct facet_image_f *out,
-                                    struct facet_render_report *took,
-                                    struct facet_error *err)
+/* Machine and picture; *again: not every pixel of the frame that is asked about has been seen. */
+static enum facet_status draw_once(const struct frame *frame,
+                                   struct facet_image_f *out,
+                                   struct facet_render_report *took,
+                                   bool *again,
+                                   struct facet_error *err)
 {
-    const struct frame *frame = context;
     const struct facet_render *render = frame->render;
     struct facet_error inner = {0};
-    struct gpu g = {.render = render, .err = &inner};
+    struct gpu g = {.render = render, .err = &inner, .pixel = render->options.pixel};
     const struct facet_scene_light *sun = &render->scene->lights[0];
     enum facet_status status;
 
-    (void)bucket;
     g.exposure = facet_shade_exposure(render->scene);
     g.baked = render->scene->light_count != 1 || sun->kind != FACET_LIGHT_DIRECTIONAL;
     g.resident = calloc(2 * (size_t)render->scene->texture_count + 1, sizeof *g.resident);
@@ -587,11 +591,29 @@ static enum facet_status draw_frame(void *context,
         took->commands = facet_tile_info_of(g.machine).commands;
         took->triangles = g.triangles;
     }
+    *again = g.pixel != NULL && g.pixel->places < g.scale * g.scale;
     if (status != FACET_OK && err != NULL) {
         *err = inner;
     }
     facet_machine_destroy(g.machine);
     free(g.resident);
+    return status;
+}
+
+/* The one unit of the picture: all of its buckets. */
+static enum facet_status draw_frame(void *context,
+                                    uint32_t bucket,
+                                    struct facet_image_f *out,
+                                    struct facet_render_report *took,
+                                    struct facet_error *err)
+{
+    enum facet_status status;
+    bool again;
+
+    (void)bucket;
+    do {
+        status = draw_once(context, out, took, &again, err);
+    } while (status == FACET_OK && again);
     return status;
 }
 

@@ -28,6 +28,8 @@ struct gpu {
     float view_projection[16];
     struct facet_vec3 eye;
     float exposure;
+    uint32_t instance;                /* that is being drawn; FACET_SCENE_NONE: the sky */
+    struct facet_render_pixel *pixel; /* NULL: nobody asks about one */
     bool baked; /* light is in the vertex colours; else the unit has the one sun */
     uint64_t triangles;
     struct facet_error *err;

@@ -130,6 +130,7 @@ static bool draw_sides(struct gpu *g,
                        const struct facet_scene_material *material,
                        struct gpu_batch *b)
 {
+    g->instance = (uint32_t)(instance - g->render->scene->instances);
     for (unsigned back = material->double_sided ? 2 : 1; back-- > 0;) {
         normal_matrix(instance, back != 0 ? -1.0F : 1.0F, b->normal);
         b->cull = cull_of(instance, back != 0);
@@ -351,6 +352,7 @@ static bool bake_out(struct baker *k)
     bool good = true;
 
     if (k->used != 0) {
+        k->g->instance = (uint32_t)(k->instance - k->g->render->scene->instances);
         k->batch.count = k->used;
         good = facet_gpu_stage(k->g, k->data, k->used * GPU_VERTEX_BYTES, &k->batch.vertices) &&
                facet_gpu_draw(k->g, &k->batch);

@@ -3,6 +3,7 @@
  */
 #include "num/format.h"
 #include "render/guest_run.h"
+#include "render/pixel.h"
 #include "render/rt_input.h"
 #include "rt_image/build.h"
 
@@ -93,13 +94,18 @@ static enum facet_status open_xphmg(struct facet_render *render,
                                           err);
     }
     free(bvh.bytes);
+    if (status == FACET_OK && render->options.pixel != NULL) {
+        render->options.pixel->elf = facet_guest_elf;
+        render->options.pixel->elf_bytes = sizeof facet_guest_elf;
+    }
     if (status == FACET_OK) {
-        state->garage = facet_render_garage_create(
-            &(struct facet_render_guest_program){facet_guest_elf,
-                                                 sizeof facet_guest_elf,
-                                                 &state->image,
-                                                 render->options.plain,
-                                                 render->options.counts});
+        state->garage =
+            facet_render_garage_create(&(struct facet_render_guest_program){facet_guest_elf,
+                                                                            sizeof facet_guest_elf,
+                                                                            &state->image,
+                                                                            render->options.plain,
+                                                                            render->options.counts,
+                                                                            render->options.pixel});
         if (state->garage == NULL) {
             status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machines");
         }

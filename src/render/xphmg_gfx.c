@@ -1,6 +1,7 @@
 /* The machines xphmg-gfx and xphmg-gfx-portable: a rasteriser as a program on the hart (guest/gfx),
  * and the same sources on the host. See rasteriser.h there. */
 #include "render/guest_run.h"
+#include "render/pixel.h"
 #include "render/xphmg_gfx_input.h"
 
 #include <stdlib.h>
@@ -65,7 +66,14 @@ static enum facet_status draw_on_hart(const struct facet_render *render,
                                                        sizeof facet_gfx_elf,
                                                        &state->image,
                                                        render->options.plain,
-                                                       render->options.counts};
+                                                       render->options.counts,
+
+                                                       render->options.pixel};
+
+    if (render->options.pixel != NULL) {
+        render->options.pixel->elf = facet_gfx_elf;
+        render->options.pixel->elf_bytes = sizeof facet_gfx_elf;
+    }
 
     return facet_render_guest_draw(render, &program, pool, progress, out, report, err);
 }

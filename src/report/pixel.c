@@ -1,0 +1,336 @@
+/* See pixel.h. */
+#include "report/pixel.h"
+
+#include "gfx12/ask/explain.h"
+#include "gfx12/image/view.h"
+#include "gfx12/steps.h"
+#include "object/symbols.h"
+#include "session/tile/why.h"
+
+#include <facet/isa.h>
+#include <facet/tile.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BRIEF_RAYS = 12 };
+
+bool report_pixel_read(
+    const struct cli_args *args, uint32_t width, uint32_t height, uint32_t *x, uint32_t *y)
+{
+    const char *text = cli_value(args, "pixel");
+    unsigned at[2];
+    char end;
+
+    if (strspn(text, "0123456789,") != strlen(text) ||
+        sscanf(text, "%9u,%9u%c", &at[0], &at[1], &end) != 2 || at[0] >= width || at[1] >= height) {
+        (void)cli_bad(args,
+                      "--pixel is '%s'; expected X,Y from the top left, below %u,%u (--size)",
+                      text,
+                      (unsigned)width,
+                      (unsigned)height);
+        return false;
+    }
+    *x = at[0];
+    *y = at[1];
+    return true;
+}
+
+/* ---- rays ---- */
+
+static void
+record_hit(struct facet_record *r, const struct report_pixel *p, const struct facet_shade_hit *hit)
+{
+    const bool found = hit->instance != FACET_SCENE_NONE;
+    const bool known = found && hit->instance < p->scene->instance_count;
+
+    if (!found) {
+        facet_record_word(r, "hit", "nothing");
+        return;
+    }
+    facet_record_number(r, "instance", hit->instance);
+    if (known) {
+        const struct facet_scene_mesh *mesh =
+            &p->scene->meshes[p->scene->instances[hit->instance].mesh];
+
+        facet_record_word(r, "mesh", mesh->name);
+    }
+    facet_record_number(r, "triangle", hit->triangle);
+    facet_record_float(r, "t", hit->t);
+    facet_record_bool(r, "back", hit->back);
+}
+
+static void record_ray(struct facet_record *r,
+                       const struct report_pixel *p,
+                       const struct facet_render_seen *seen,
+                       bool full)
+{
+    facet_record_line(r, facet_render_ray_kind_name(seen->kind), NULL);
+    facet_record_open(r, NULL, NULL);
+    if (r->json) {
+        facet_record_word(r, "kind", facet_render_ray_kind_name(seen->kind));
+        facet_record_vector(r, "origin", NULL, seen->ray.origin, 3);
+        facet_record_vector(r, "direction", NULL, seen->ray.direction, 3);
+        facet_record_float(r, "t_min", seen->ray.t_min);
+        facet_record_float(r, "t_max", seen->ray.t_max);
+    } else {
+        facet_record_say(r,
+                         "from %.4g %.4g %.4g along %.4g %.4g %.4g",
+                         (double)seen->ray.origin[0],
+                         (double)seen->ray.origin[1],
+                         (double)seen->ray.origin[2],
+                         (double)seen->ray.direction[0],
+                         (double)seen->ray.direction[1],
+                         (double)seen->ray.direction[2]);
+    }
+    record_hit(r, p, &seen->hit);
+    if (seen->hit.nodes != 0) {
+        facet_record_number(r, "nodes", seen->hit.nodes);
+        facet_record_number(r, "pairs", seen->hit.pairs);
+    }
+    if (full && !r->json) {
+        facet_record_vector(r, "origin", NULL, seen->ray.origin, 3);
+        facet_record_vector(r, "direction", NULL, seen->ray.direction, 3);
+    }
+    facet_record_close(r);
+}
+
+struct nodes {
+    struct facet_record *record;
+    uint64_t limit;
+};
+
+static void note_turn(void *context, const struct facet_gfx12_turn *turn)
+{
+    struct nodes *n = context;
+
+    if (turn->number < n->limit) {
+        facet_record_open(n->record, NULL, NULL);
+        if (n->record->json) {
+            facet_record_hex(n->record, "node", turn->steps.node, 8);
+            facet_record_word(n->record, "kind", facet_gfx12_kind_name(turn->steps.kind));
+        } else {
+            facet_record_say(n->record,
+                             "%s%s 0x%x",
+                             turn->number == 0 ? "" : ", ",
+                             facet_gfx12_kind_name(turn->steps.kind),
+                             (unsigned)turn->steps.node);
+        }
+        facet_record_close(n->record);
+    }
+}
+
+/* The nodes that the first ray visits, and with `full` everything that happened there. */
+static void record_nodes(struct facet_record *r, const struct report_pixel *p, bool full)
+{
+    const struct facet_render_seen *seen = p->seen->rays.items;
+    struct facet_gfx12_query query;
+    struct facet_gfx12_unit unit;
+    struct facet_gfx12_stats stats;
+    struct facet_gfx12_hit hit;
+    struct nodes nodes = {r, p->max_nodes};
+
+    if (facet_render_bvh(p->render) == NULL || p->seen->rays.count == 0) {
+        return;
+    }
+    facet_render_query(p->render, seen->kind, &seen->ray, &unit, &query);
+    facet_record_line(r, "nodes", NULL);
+    facet_record_list(r, "nodes");
+    if (facet_gfx12_trace_watched(&unit, &query, note_turn, &nodes, &hit, &stats, NULL) ==
+            FACET_OK &&
+        !r->json && stats.steps > p->max_nodes) {
+        facet_record_say(r, " and %llu more", (unsigned long long)(stats.steps - p->max_nodes));
+    }
+    facet_record_close(r);
+    if (full) {
+        facet_record_list(r, "traversal");
+        (void)facet_gfx12_record_trace(r, &unit, &query, p->max_nodes, NULL, NULL, NULL);
+        facet_record_close(r);
+    }
+}
+
+static void record_rays(struct facet_record *r, const struct report_pixel *p, bool full)
+{
+    const struct facet_render_seen *seen = p->seen->rays.items;
+    const size_t count =
+        full || r->json || p->seen->rays.count <= BRIEF_RAYS ? p->seen->rays.count : BRIEF_RAYS;
+
+    facet_record_list(r, "rays");
+    for (size_t i = 0; i < count; i++) {
+        record_ray(r, p, &seen[i], full);
+    }
+    facet_record_close(r);
+    if (count < p->seen->rays.count) {
+        facet_record_line(r, NULL, NULL);
+        facet_record_say(r, "... and %zu more rays (--full)", p->seen->rays.count - count);
+    }
+    record_nodes(r, p, full);
+}
+
+/* ---- instructions ---- */
+
+static bool last_of_channel(const struct facet_render_store *stores, size_t count, size_t i)
+{
+    for (size_t k = i + 1; k < count; k++) {
+        if (stores[k].channel == stores[i].channel) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void record_stores(struct facet_record *r, const struct report_pixel *p, bool full)
+{
+    static const char *const channels[3] = {"red", "green", "blue"};
+    const struct facet_render_store *stores = p->seen->stores.items;
+    struct facet_symbols symbols = {0};
+
+    if (p->seen->elf == NULL) {
+        return;
+    }
+    (void)facet_symbols_read(&symbols, p->seen->elf, p->seen->elf_bytes, NULL);
+    facet_record_list(r, "stores");
+    for (size_t i = 0; i < p->seen->stores.count; i++) {
+        const struct facet_render_store *s = &stores[i];
+        const bool last = last_of_channel(stores, p->seen->stores.count, i);
+        struct facet_strbuf place;
+        char text[96] = "";
+
+        if (!last && !full && !r->json) {
+            continue;
+        }
+        facet_strbuf_init(&place);
+        facet_symbols_print(&symbols, s->pc, &place);
+        (void)facet_isa_print_word(FACET_ISA_XPHMG, s->word, s->pc, text, sizeof text);
+        facet_record_line(r, channels[s->channel], NULL);
+        facet_record_open(r, NULL, NULL);
+        if (r->json) {
+            facet_record_word(r, "channel", channels[s->channel]);
+            facet_record_hex(r, "pc", s->pc, 8);
+            facet_record_hex(r, "word", s->word, 8);
+            facet_record_word(r, "instruction", text);
+            facet_record_word(r, "place", facet_strbuf_text(&place));
+            facet_record_f32(r, "before", s->before);
+            facet_record_f32(r, "after", s->after);
+            facet_record_bool(r, "final", last);
+        } else {
+            facet_record_say(r,
+                             "0x%08x -> 0x%08x  by 0x%llx%s: %s",
+                             (unsigned)s->before,
+                             (unsigned)s->after,
+                             (unsigned long long)s->pc,
+                             facet_strbuf_text(&place),
+                             text);
+        }
+        facet_record_close(r);
+        facet_strbuf_free(&place);
+    }
+    facet_record_close(r);
+    facet_symbols_free(&symbols);
+}
+
+/* ---- the tile machine ---- */
+
+static void name_command(const void *context, uint64_t by, struct facet_strbuf *out)
+{
+    const struct report_pixel *p = context;
+    const struct facet_render_command *commands = p->seen->commands.items;
+    uint32_t instance;
+
+    if (by >= p->seen->commands.count) {
+        facet_strbuf_printf(out, "command %llu", (unsigned long long)by);
+        return;
+    }
+    facet_strbuf_printf(out,
+                        "command %llu %s",
+                        (unsigned long long)by,
+                        facet_tile_opcode_name(commands[by].opcode));
+    instance = commands[by].instance;
+    if (instance < p->scene->instance_count) {
+        facet_strbuf_printf(out, " of instance %u", (unsigned)instance);
+    }
+}
+
+static void record_places(struct facet_record *r, const struct report_pixel *p, bool full)
+{
+    const struct session_pixel_names names = {name_command, p, NULL};
+
+    if (p->seen->places == 0) {
+        return;
+    }
+    facet_record_list(r, "frame");
+    for (uint32_t i = 0; i < p->seen->places; i++) {
+        const struct facet_raster_history *history = &p->seen->history[i];
+        const struct facet_raster_entry *last = facet_raster_history_last(history);
+
+        facet_record_open(r, NULL, NULL);
+        if (r->json) {
+            facet_record_hex(r, "address", history->probe.address, 8);
+            facet_record_hex(r, "value", last != NULL ? last->after : 0, 8);
+        } else if (p->seen->places > 1) {
+            facet_record_line(r, NULL, NULL);
+            facet_record_say(r,
+                             "sample %u of %u: 0x%08x",
+                             (unsigned)i,
+                             (unsigned)p->seen->places,
+                             (unsigned)(last != NULL ? last->after : 0));
+        }
+        session_pixel_record(r, history, &names, full);
+        facet_record_close(r);
+    }
+    facet_record_close(r);
+}
+
+/* ---- everything ---- */
+
+int report_pixel(const struct cli_args *args, const struct report_pixel *p)
+{
+    const struct facet_render_options *o = p->options;
+    const int64_t at[2] = {p->seen->x, p->seen->y};
+    const int64_t rgb[3] = {p->color[0], p->color[1], p->color[2]};
+    const bool full = cli_given(args, "full");
+    struct facet_record r;
+    int code;
+
+    facet_record_init(&r, args->json);
+    facet_record_open(&r, NULL, NULL);
+    if (r.json) {
+        facet_record_numbers(&r, "pixel", at, 2);
+        facet_record_word(&r, "machine", o->machine->name);
+        facet_record_numbers(&r, "rgb", rgb, 3);
+        facet_record_vector(&r, "light", NULL, p->light, 3);
+        if (p->nodes >= 0) {
+            facet_record_float(&r, "heat", p->nodes);
+        }
+    } else {
+        facet_record_say(&r,
+                         "pixel %u,%u of %u x %u on %s: #%02x%02x%02x, light %.6g %.6g %.6g",
+                         (unsigned)p->seen->x,
+                         (unsigned)p->seen->y,
+                         (unsigned)o->width,
+                         (unsigned)o->height,
+                         o->machine->name,
+                         p->color[0],
+                         p->color[1],
+                         p->color[2],
+                         (double)p->light[0],
+                         (double)p->light[1],
+                         (double)p->light[2]);
+        if (p->nodes >= 0) {
+            facet_record_line(&r, "heat", NULL);
+            facet_record_say(&r, "%.6g nodes per primary ray", (double)p->nodes);
+        }
+    }
+    if (!o->machine->rasterizes) {
+        record_rays(&r, p, full);
+    }
+    record_stores(&r, p, full);
+    record_places(&r, p, full);
+    if (o->machine->rasterizes && p->seen->elf == NULL && p->seen->places == 0 && !r.json) {
+        facet_record_line(&r, NULL, NULL);
+        facet_record_say(&r, "drawn by the host's own code; --machine xphmg-gfx has instructions");
+    }
+    facet_record_close(&r);
+    code = cli_print_record(args, &r);
+    facet_record_free(&r);
+    return code;
+}

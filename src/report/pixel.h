@@ -1,0 +1,26 @@
+/* `facet why`: what a machine did for one pixel of a picture. */
+#ifndef FACET_REPORT_PIXEL_H
+#define FACET_REPORT_PIXEL_H
+
+#include "command/command.h"
+
+#include "render/pixel.h"
+
+struct report_pixel {
+    const struct facet_scene *scene;
+    const struct facet_render *render;
+    const struct facet_render_options *options;
+    const struct facet_render_pixel *seen;
+    float light[3];     /* of the pixel */
+    uint8_t color[4];   /* as `facet render` writes it */
+    float nodes;        /* per primary ray, as a heat map counts; below 0: there are no rays */
+    uint64_t max_nodes; /* of a ray that are shown */
+};
+
+/* "X,Y" of a picture; the complaint is printed when it returns false. */
+bool report_pixel_read(
+    const struct cli_args *args, uint32_t width, uint32_t height, uint32_t *x, uint32_t *y);
+/* Text or JSON; returns the exit code. */
+int report_pixel(const struct cli_args *args, const struct report_pixel *p);
+
+#endif
