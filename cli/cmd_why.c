@@ -29,6 +29,9 @@ static enum facet_status draw(const struct question *q,
     facet_progress_start(&progress, &(struct facet_progress_config){.fd = 2, .quiet = true});
     status = facet_render_open(&q->scene, options, q->pool, &progress, &own, err);
     if (status == FACET_OK) {
+        if (options->pixel != NULL && options->view == FACET_SHADE_PICTURE) {
+            report_pixel_find_entry(options->pixel);
+        }
         status = facet_render_draw(own, q->pool, &progress, image, &report, err);
     }
     facet_progress_finish(&progress);

@@ -120,6 +120,7 @@ static void note_retire(void *context, const struct facet_retire_event *event)
 
         store->pc = event->pc;
         store->word = event->word;
+        store->back = reg(pixel, "ra");
     }
     if (event->next_pc == pixel->entry && pixel->entry != 0 && pixel->back == 0) {
         pixel->kind = (uint32_t)reg(pixel, "a1") % FACET_RAY_KIND_COUNT;

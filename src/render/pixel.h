@@ -23,6 +23,7 @@ struct facet_render_store {
     uint32_t word;
     uint32_t channel;       /* 0 to 2: red, green, blue */
     uint32_t before, after; /* its bits, binary32 */
+    uint64_t back;          /* register ra: in a leaf function, where it was called */
 };
 
 enum { FACET_RENDER_PIXEL_PLACES = 4 }; /* pixels of the frame that become one of the picture */

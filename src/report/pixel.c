@@ -168,6 +168,31 @@ static void record_rays(struct facet_record *r, const struct report_pixel *p, bo
 
 /* ---- instructions ---- */
 
+void report_pixel_find_entry(struct facet_render_pixel *pixel)
+{
+    struct facet_symbols symbols = {0};
+
+    if (pixel->elf == NULL ||
+        facet_symbols_read(&symbols, pixel->elf, pixel->elf_bytes, NULL) != FACET_OK) {
+        return;
+    }
+    for (size_t i = 0; i < symbols.object->symbol_count; i++) {
+        if (strcmp(symbols.object->symbols[i].name, "trace") == 0) {
+            pixel->entry = symbols.object->symbols[i].value;
+        }
+    }
+    facet_symbols_free(&symbols);
+}
+
+/* A copy by the C library is more interesting where it was asked for. */
+static bool is_copy(const struct facet_symbols *symbols, uint64_t pc)
+{
+    const struct facet_object_symbol *symbol = facet_symbols_find(symbols, pc);
+
+    return symbol != NULL &&
+           (strcmp(symbol->name, "memcpy") == 0 || strcmp(symbol->name, "memmove") == 0);
+}
+
 static bool last_of_channel(const struct facet_render_store *stores, size_t count, size_t i)
 {
     for (size_t k = i + 1; k < count; k++) {
@@ -200,6 +225,10 @@ static void record_stores(struct facet_record *r, const struct report_pixel *p, 
         }
         facet_strbuf_init(&place);
         facet_symbols_print(&symbols, s->pc, &place);
+        if (is_copy(&symbols, s->pc)) {
+            facet_strbuf_puts(&place, ", called by");
+            facet_symbols_print(&symbols, s->back - 1, &place);
+        }
         (void)facet_isa_print_word(FACET_ISA_XPHMG, s->word, s->pc, text, sizeof text);
         facet_record_line(r, channels[s->channel], NULL);
         facet_record_open(r, NULL, NULL);

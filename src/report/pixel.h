@@ -20,6 +20,8 @@ struct report_pixel {
 /* "X,Y" of a picture; the complaint is printed when it returns false. */
 bool report_pixel_read(
     const struct cli_args *args, uint32_t width, uint32_t height, uint32_t *x, uint32_t *y);
+/* Between opening and drawing: where the guest program traces rays. */
+void report_pixel_find_entry(struct facet_render_pixel *pixel);
 /* Text or JSON; returns the exit code. */
 int report_pixel(const struct cli_args *args, const struct report_pixel *p);
 

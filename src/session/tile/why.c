@@ -32,6 +32,7 @@ static void say_entry(struct facet_record *r,
                       const struct facet_raster_history *history,
                       size_t i,
                       const struct session_pixel_names *names,
+                      int column,
                       bool full)
 {
     const struct facet_raster_entry *e = facet_raster_history_at(history, i);
@@ -41,7 +42,7 @@ static void say_entry(struct facet_record *r,
 
     facet_strbuf_init(&words);
     names->name(names->context, e->by, &words);
-    facet_record_open(r, NULL, "%-22s", facet_strbuf_text(&words));
+    facet_record_open(r, NULL, "%-*s  ", column, facet_strbuf_text(&words));
     if (e->writes) {
         facet_record_say(
             r, "0x%0*x -> 0x%0*x  ", digits, (unsigned)e->before, digits, (unsigned)e->after);
@@ -113,6 +114,53 @@ static void write_entry(struct facet_record *r,
     facet_strbuf_free(&words);
 }
 
+/* Draws that do not cover the pixel, with all their triangles. */
+static bool passes_by(const struct facet_raster_entry *e)
+{
+    return e->kind == FACET_RASTER_ENTRY_DRAW && e->facts.count == 0;
+}
+
+/* As wide as the longest name. */
+static int name_column(const struct facet_raster_history *history,
+                       const struct session_pixel_names *names)
+{
+    struct facet_strbuf words;
+    size_t most = 0;
+
+    facet_strbuf_init(&words);
+    for (size_t i = 0; i < history->entries.count; i++) {
+        facet_strbuf_clear(&words);
+        names->name(names->context, facet_raster_history_at(history, i)->by, &words);
+        most = words.length > most ? words.length : most;
+    }
+    facet_strbuf_free(&words);
+    return (int)most;
+}
+
+static void say_entries(struct facet_record *r,
+                        const struct facet_raster_history *history,
+                        const struct session_pixel_names *names,
+                        bool full)
+{
+    enum { MANY = 8 }; /* draws that pass by are counted instead */
+    const int column = name_column(history, names);
+    uint64_t passing = 0;
+
+    for (size_t i = 0; i < history->entries.count; i++) {
+        passing += passes_by(facet_raster_history_at(history, i));
+    }
+    for (size_t i = 0; i < history->entries.count; i++) {
+        if (full || passing <= MANY || !passes_by(facet_raster_history_at(history, i))) {
+            say_entry(r, history, i, names, column, full);
+        }
+    }
+    if (!full && passing > MANY) {
+        facet_record_line(r, NULL, NULL);
+        facet_record_say(
+            r, "%llu other draws do not cover it (--full)", (unsigned long long)passing);
+    }
+}
+
 void session_pixel_record(struct facet_record *r,
                           const struct facet_raster_history *history,
                           const struct session_pixel_names *names,
@@ -122,12 +170,11 @@ void session_pixel_record(struct facet_record *r,
     struct facet_strbuf words;
 
     facet_record_list(r, "history");
-    for (size_t i = 0; i < history->entries.count; i++) {
-        if (r->json) {
-            write_entry(r, history, i, names);
-        } else {
-            say_entry(r, history, i, names, full);
-        }
+    if (!r->json) {
+        say_entries(r, history, names, full);
+    }
+    for (size_t i = 0; r->json && i < history->entries.count; i++) {
+        write_entry(r, history, i, names);
     }
     facet_record_close(r);
     if (r->json) {
