@@ -67,6 +67,7 @@ FORMS = [
     ("render <cube.obj --size 8x8 -o >out.png --stats >out.json", "fixed"),
     ("render <cube.obj --size 8x8 --resume >out.part -o >out.png", "fixed+journal"),
     ("render <cube.obj --size 8x8 --machine all -o >out.png", "fixed+prints"),
+    ("why <cube.obj --pixel 3,3 --size 8x8", "fixed"),
     ("render <cube.gfx12 --size 8x8 -o >out.png", "fixed"),
     ("bvh render <cube.gfx12 --size 8x8 -o >out.png", "fixed"),
     ("bvh render <cube.gfx12 --segment <part.gfx12@0x1000 --size 8x8 -o >out.png", "fixed"),
@@ -118,6 +119,7 @@ FORMS = [
      "--save >out.tile --cover >out.json", "fixed"),
     ("tile test <k1", "free+prints"),
     ("tile draw <triangle.json -o >out.png --trace >out.jsonl", "fixed+trace"),
+    ("tile why 3,3 <triangle.json", "fixed"),
     ("run <hello.elf --profile-out >out.json", "free+prints"),
     ("tile draw <triangle.json -o >out.png --profile-out >out.json", "fixed"),
     ("tile run <fill.s --grid 1x1 --arg target=0x80100000 --arg stride=256 --arg color=1 --out target,64=>out.raw "
