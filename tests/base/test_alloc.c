@@ -1,6 +1,7 @@
-/* arena.h and strbuf.h, with allocations that fail. */
+/* arena.h, large.h and strbuf.h, with allocations that fail. */
 #include "base/arena.h"
 #include "base/failing_alloc.h"
+#include "base/large.h"
 #include "base/strbuf.h"
 #include "harness.h"
 
@@ -159,4 +160,29 @@ TEST(strbuf_failure_is_sticky_and_keeps_the_text, "")
     facet_strbuf_add(&buf, big, SIZE_MAX - 1);
     CHECK(buf.failed);
     facet_strbuf_free(&buf);
+}
+
+TEST(reserved_memory_begins_with_a_large_page, "")
+{
+    static const size_t more[] = {0, 1, 4096, 1000000, FACET_LARGE_PAGE - 1};
+
+    for (unsigned i = 0; i < 3 * sizeof more / sizeof more[0]; i++) {
+        const size_t size = i % 3 * FACET_LARGE_PAGE + more[i / 3];
+        uint8_t *memory = facet_reserve_large(size);
+
+        if (size == 0) {
+            CHECK(memory == NULL);
+            continue;
+        }
+        if (!CHECK(memory != NULL)) {
+            return;
+        }
+        CHECK(size < FACET_LARGE_PAGE || (uintptr_t)memory % FACET_LARGE_PAGE == 0);
+        CHECK(memory[0] == 0 && memory[size - 1] == 0);
+        memory[0] = memory[size - 1] = 1;
+        facet_unreserve(memory, size);
+        CHECK(msync(memory, 1, MS_ASYNC) != 0); /* nothing is left there */
+        CHECK(size < 3 * 4096 || msync(memory + (size - 1) / 4096 * 4096, 1, MS_ASYNC) != 0);
+    }
+    CHECK(facet_reserve_large(SIZE_MAX) == NULL);
 }

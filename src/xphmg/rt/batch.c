@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 enum {
-    GRAIN = 1024,     /* rays of a chunk: some tenths of a millisecond */
-    ROOM = 2 * GRAIN, /* rays of a batch, for every thread */
+    GRAIN = 256,      /* rays of a chunk: some hundredths of a millisecond */
+    ROOM = 4 * GRAIN, /* rays of a batch, for every thread */
 };
 
 /* All of RAM that the fast door sees; empty when an observer listens or LDS is part of it. */
