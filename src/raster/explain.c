@@ -198,7 +198,7 @@ static void record_triangle(struct facet_record *r, const struct facet_raster_fa
     facet_record_close(r);
     facet_record_list(r, "edges");
     for (unsigned i = 0; i < 3; i++) {
-        facet_record_line(r, "edge", i == 0 ? "16.4" : NULL);
+        facet_record_line(r, "edge", i == 0 ? "16.3" : NULL);
         facet_record_open(r, NULL, NULL);
         if (!r->json) {
             facet_record_say(r, "%u %s", i, names[i]);
@@ -235,7 +235,7 @@ static void record_texture(struct facet_record *r,
                            const struct facet_raster_fact *f,
                            const struct facet_raster_probe_draw *d)
 {
-    facet_record_line(r, "texture", "11");
+    facet_record_line(r, "texture", "16.5");
     facet_record_open(r, "texture", NULL);
     facet_record_word(r, "filter", d->bilinear ? "bilinear" : "nearest");
     if (d->kind != FACET_RASTER_PART_RRECT) {
@@ -263,7 +263,7 @@ static void record_color(struct facet_record *r,
                          const struct facet_raster_probe_draw *d)
 {
     if (d->kind != FACET_RASTER_PART_RRECT) {
-        facet_record_line(r, "weights", "16.5");
+        facet_record_line(r, "weights", "16.4");
         facet_record_float(r, "l1", f->weight[0]);
         facet_record_float(r, "l2", f->weight[1]);
         facet_record_line(r, "surface", NULL);
