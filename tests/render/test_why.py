@@ -81,7 +81,12 @@ def same_pixel(scene, machine, spp, count, choose):
 
 
 def frame(found):
-    """The tile machine's picture is the mean of the frame's pixels, each as its last entry left it."""
+    """The tile machine's picture is the mean of the frame's pixels, each as its last entry left it; the eye's
+    curve of sRGB is that of IEC 61966-2-1."""
+    for i, value in enumerate(found["light"]):
+        channels = [(int(place["value"], 16) >> 16 - 8 * i & 255) / 255 for place in found["frame"]]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        check(abs(sum(linear) / len(linear) - value["value"]) < 1e-5, f"mean of {channels}")
     for place in found["frame"]:
         made = place["made_by"]
         check(made >= 0 and place["history"][made]["after"] == place["value"], "what made it")
@@ -123,6 +128,8 @@ def machine_case(machine, count):
         same_pixel(ROOM, machine, 1, count, choose)
         if machine in ("gfx12", "tile"):  # the others take long with samples
             same_pixel(CUBE, machine, 3, 1, choose)
+        if machine == "tile":
+            same_pixel(ROOM, machine, 2, 3, choose)
 
     add_case(f"pixels_of_{machine}", body)
 
