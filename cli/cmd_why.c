@@ -116,6 +116,9 @@ static int ask(struct question *q, struct facet_render_pixel *seen)
     if (status == FACET_OK) {
         status = draw(q, &options, &image, &render, &err);
     }
+    for (uint32_t i = 0; i < seen->places; i++) {
+        seen->failed |= seen->history[i].failed;
+    }
     if (status == FACET_OK && seen->failed) {
         status = facet_fail(&err, FACET_ERR_MEMORY, 0, "out of memory for the pixel");
     }

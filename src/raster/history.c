@@ -18,6 +18,7 @@ struct facet_raster_entry *facet_raster_history_add(struct facet_raster_history 
 
     history->open = false;
     if (entry == NULL) {
+        history->failed |= history->kept < LIMIT;
         history->dropped++;
         return NULL;
     }
@@ -85,6 +86,7 @@ static void note_fact(void *context, const struct facet_raster_fact *fact)
     }
     kept = history->kept < LIMIT ? facet_array_add(&entry->facts, 1, sizeof *kept) : NULL;
     if (kept == NULL) {
+        history->failed |= history->kept < LIMIT;
         history->dropped++;
         return;
     }

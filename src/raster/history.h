@@ -37,7 +37,8 @@ struct facet_raster_history {
     struct facet_raster_probe probe;
     struct facet_array entries; /* of struct facet_raster_entry */
     uint64_t elsewhere;         /* draws on other surfaces */
-    uint64_t dropped;           /* facts and entries beyond the limit, and those without memory */
+    uint64_t dropped;           /* facts and entries beyond the limit */
+    bool failed;                /* memory ran short: something is missing */
     uint64_t kept;
     /* The owner's number of the command that runs; NULL: 0. */
     uint64_t (*asks)(void *context);

@@ -135,15 +135,17 @@ static void record_nodes(struct facet_record *r, const struct report_pixel *p, b
     facet_render_query(p->render, seen->kind, &seen->ray, &unit, &query);
     facet_record_line(r, "nodes", NULL);
     facet_record_list(r, "nodes");
-    if (facet_gfx12_trace_watched(&unit, &query, note_turn, &nodes, &hit, &stats, NULL) ==
-            FACET_OK &&
-        !r->json && stats.steps > p->max_nodes) {
+    if (facet_gfx12_trace_watched(&unit, &query, note_turn, &nodes, &hit, &stats, NULL) !=
+        FACET_OK) {
+        r->text.failed = true; /* memory: the same ray has just been traced */
+    } else if (!r->json && stats.steps > p->max_nodes) {
         facet_record_say(r, " and %llu more", (unsigned long long)(stats.steps - p->max_nodes));
     }
     facet_record_close(r);
     if (full) {
         facet_record_list(r, "traversal");
-        (void)facet_gfx12_record_trace(r, &unit, &query, p->max_nodes, NULL, NULL, NULL);
+        r->text.failed |=
+            facet_gfx12_record_trace(r, &unit, &query, p->max_nodes, NULL, NULL, NULL) != FACET_OK;
         facet_record_close(r);
     }
 }
@@ -172,8 +174,11 @@ void report_pixel_find_entry(struct facet_render_pixel *pixel)
 {
     struct facet_symbols symbols = {0};
 
-    if (pixel->elf == NULL ||
-        facet_symbols_read(&symbols, pixel->elf, pixel->elf_bytes, NULL) != FACET_OK) {
+    if (pixel->elf == NULL) {
+        return;
+    }
+    if (facet_symbols_read(&symbols, pixel->elf, pixel->elf_bytes, NULL) != FACET_OK) {
+        pixel->failed = true; /* Facet's own program is not damaged */
         return;
     }
     for (size_t i = 0; i < symbols.object->symbol_count; i++) {
@@ -212,7 +217,8 @@ static void record_stores(struct facet_record *r, const struct report_pixel *p, 
     if (p->seen->elf == NULL) {
         return;
     }
-    (void)facet_symbols_read(&symbols, p->seen->elf, p->seen->elf_bytes, NULL);
+    r->text.failed |=
+        facet_symbols_read(&symbols, p->seen->elf, p->seen->elf_bytes, NULL) != FACET_OK;
     facet_record_list(r, "stores");
     for (size_t i = 0; i < p->seen->stores.count; i++) {
         const struct facet_render_store *s = &stores[i];
@@ -251,6 +257,7 @@ static void record_stores(struct facet_record *r, const struct report_pixel *p, 
                              text);
         }
         facet_record_close(r);
+        r->text.failed |= place.failed;
         facet_strbuf_free(&place);
     }
     facet_record_close(r);

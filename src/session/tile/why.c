@@ -72,6 +72,7 @@ static void say_entry(struct facet_record *r,
             r, "%s by %s", over->replaces ? "overwritten" : "changed", facet_strbuf_text(&words));
     }
     facet_record_close(r);
+    r->text.failed |= words.failed;
     facet_strbuf_free(&words);
 }
 
@@ -111,6 +112,7 @@ static void write_entry(struct facet_record *r,
         facet_raster_record_draw(r, e, true);
     }
     facet_record_close(r);
+    r->text.failed |= words.failed;
     facet_strbuf_free(&words);
 }
 
@@ -125,7 +127,7 @@ static int name_column(const struct facet_raster_history *history,
                        const struct session_pixel_names *names)
 {
     struct facet_strbuf words;
-    size_t most = 0;
+    size_t most = 0; /* without memory the names fail again, where they are written */
 
     facet_strbuf_init(&words);
     for (size_t i = 0; i < history->entries.count; i++) {
@@ -190,6 +192,7 @@ void session_pixel_record(struct facet_record *r,
     }
     facet_record_line(r, "made by", NULL);
     facet_record_say(r, "%s", last != NULL ? facet_strbuf_text(&words) : "nothing: never written");
+    r->text.failed |= words.failed;
     facet_strbuf_free(&words);
     if (history->elsewhere != 0) {
         facet_record_line(r, NULL, NULL);
@@ -409,8 +412,13 @@ int session_tile_why(const struct cli_args *args)
 
     if (session_tile_play_start(&w.list, args, args->positional[1]) &&
         read_pixel(&w, args->positional[0])) {
-        if (facet_symbols_of(&w.symbols, w.list.plan.program, &err) != FACET_OK ||
-            !play(&w, &err)) {
+        bool good =
+            facet_symbols_of(&w.symbols, w.list.plan.program, &err) == FACET_OK && play(&w, &err);
+
+        if (good && w.history.failed) {
+            good = facet_fail(&err, FACET_ERR_MEMORY, 0, "out of memory for the pixel") == FACET_OK;
+        }
+        if (!good) {
             (void)cli_bad_error(args, &err);
             code = w.list.stopped ? cli_stop_code() : CLI_BAD;
         } else {
