@@ -45,8 +45,10 @@ struct refit {
     struct covered *covered; /* of boxes and instances, children first */
     struct facet_refit_blas *blas;
     uint32_t blas_count;
-    struct instance *instances, *moved; /* of the image by node, and of the scene */
-    uint32_t instance_nodes;
+    struct instance *instances, *moved;      /* of the image by node, and of the scene */
+    uint32_t instance_nodes, first_instance; /* how many, and where in the order of the walk */
+    uint64_t *bases;                         /* of the levels below instances */
+    uint32_t base_count;
     uint32_t *nodes; /* primitive nodes from the front, boxes of bottom levels up to the end */
     uint32_t primitive_count, box_count, top_count;
     uint8_t *bytes;
@@ -114,46 +116,60 @@ static bool is_root(const struct refit *r, uint32_t node)
     return parent == FACET_GFX12_NO_NODE || r->walk.nodes[parent].kind == FACET_GFX12_KIND_INSTANCE;
 }
 
-/* The bases of all levels below an instance, each once; an image without instances is one BLAS. */
-static void find_levels(const struct refit *r, uint64_t *bases, uint32_t *count)
+/* The one pass over all nodes that looks for what is rare: gives boxes and instances their places,
+ * returns how many there are, counts instances, and lists the bases of the levels below them. */
+static uint32_t survey(struct refit *r)
 {
-    uint32_t found = 0, kept = 0;
+    uint32_t places = 0;
 
     for (uint32_t i = 0; i < r->walk.reached; i++) {
         const uint32_t node = r->walk.order[i];
         const struct facet_gfx12_walk_node *n = &r->walk.nodes[node];
-        const bool top = n->parent == FACET_GFX12_NO_NODE && r->scene->instance_count != 0;
 
-        if (is_root(r, node) && !top) {
-            bases[found++] = n->level_base;
+        if (n->kind != FACET_GFX12_KIND_PRIMITIVE) {
+            *place_of(r, node) = places++;
+        }
+        if (n->kind == FACET_GFX12_KIND_INSTANCE) {
+            r->first_instance = r->instance_nodes++ == 0 ? i : r->first_instance;
+        }
+        if (n->parent != FACET_GFX12_NO_NODE && is_root(r, node)) {
+            r->bases[r->base_count++] = n->level_base;
         }
     }
-    qsort(bases, found, sizeof *bases, compare_bases);
-    for (uint32_t i = 0; i < found; i++) {
+    return places;
+}
+
+/* The bases of the bottom levels, each once; an image without instances is one. */
+static uint32_t sort_bases(struct refit *r)
+{
+    uint64_t *bases = r->bases;
+    uint32_t kept = 0;
+
+    if (r->scene->instance_count == 0) {
+        bases[r->base_count++] = top_base(r);
+    }
+    qsort(bases, r->base_count, sizeof *bases, compare_bases);
+    for (uint32_t i = 0; i < r->base_count; i++) {
         if (i == 0 || bases[i] != bases[i - 1]) {
             bases[kept++] = bases[i];
         }
     }
-    *count = kept;
+    return kept;
 }
 
 static enum facet_status match_levels(struct refit *r, struct facet_error *err)
 {
     enum facet_status status = FACET_OK;
-    uint64_t *bases = malloc(((size_t)r->walk.reached + 1) * sizeof *bases);
-    uint32_t found = 0;
+    const uint32_t found = sort_bases(r);
 
     r->blas_count = r->scene->blas_count;
     r->blas = calloc((size_t)r->blas_count + 1, sizeof *r->blas);
-    if (bases == NULL || r->blas == NULL) {
-        free(bases);
+    if (r->blas == NULL) {
         return no_memory(err);
     }
-    find_levels(r, bases, &found);
     for (uint32_t i = 0; i < found && i < r->blas_count; i++) {
-        r->blas[i].base = bases[i];
+        r->blas[i].base = r->bases[i];
     }
-    free(bases);
     if (found != r->blas_count) {
         return facet_fail(err,
                           FACET_ERR_INPUT,
@@ -241,29 +257,18 @@ read_instance(const struct refit *r, uint32_t node, struct instance *out, struct
     return FACET_OK;
 }
 
-static uint32_t count_instance_nodes(const struct facet_gfx12_walk *walk)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < walk->reached; i++) {
-        count += walk->nodes[walk->order[i]].kind == FACET_GFX12_KIND_INSTANCE;
-    }
-    return count;
-}
-
 static enum facet_status match_instances(struct refit *r, struct facet_error *err)
 {
-    const uint32_t count = r->scene->instance_count, nodes = count_instance_nodes(&r->walk);
+    const uint32_t count = r->scene->instance_count, nodes = r->instance_nodes;
     enum facet_status status = FACET_OK;
     uint32_t found = 0;
 
-    r->instance_nodes = nodes;
     r->instances = malloc(((size_t)nodes + 1) * sizeof *r->instances);
     r->moved = malloc(((size_t)count + 1) * sizeof *r->moved);
     if (r->instances == NULL || r->moved == NULL) {
         return no_memory(err);
     }
-    for (uint32_t i = 0; i < r->walk.reached && status == FACET_OK; i++) {
+    for (uint32_t i = r->first_instance; found < nodes && status == FACET_OK; i++) {
         const uint32_t node = r->walk.order[i];
 
         if (r->walk.nodes[node].kind == FACET_GFX12_KIND_INSTANCE) {
@@ -842,7 +847,7 @@ static enum facet_status refit_top(struct refit *r, struct facet_error *err)
 static enum facet_status refit(struct refit *r, facet_pool *pool, struct facet_error *err)
 {
     enum facet_status status = facet_gfx12_walk(r->view, &r->walk, err);
-    uint32_t covered = 0;
+    uint32_t covered;
 
     if (status != FACET_OK) {
         return status;
@@ -854,16 +859,16 @@ static enum facet_status refit(struct refit *r, facet_pool *pool, struct facet_e
                           "the image is malformed (%u broken links); `facet bvh check` lists them",
                           r->walk.problem_count);
     }
-    if (r->scene->blas_count == 1 && count_instance_nodes(&r->walk) == 0) {
+    r->root = r->walk.order[r->walk.reached - 1];
+    r->bases = malloc(((size_t)r->walk.reached + 1) * sizeof *r->bases);
+    if (r->bases == NULL) {
+        return no_memory(err);
+    }
+    covered = survey(r);
+    if (r->scene->blas_count == 1 && r->instance_nodes == 0) {
         r->alone = *r->scene; /* a BLAS without a TLAS has no instances to follow */
         r->alone.instance_count = 0;
         r->scene = &r->alone;
-    }
-    r->root = r->walk.order[r->walk.reached - 1];
-    for (uint32_t i = 0; i < r->walk.reached; i++) {
-        if (r->walk.nodes[r->walk.order[i]].kind != FACET_GFX12_KIND_PRIMITIVE) {
-            *place_of(r, r->walk.order[i]) = covered++;
-        }
     }
     r->covered = facet_large_alloc(((size_t)covered + 1) * sizeof *r->covered);
     r->nodes = malloc(((size_t)r->walk.reached + 1) * sizeof *r->nodes);
@@ -905,6 +910,7 @@ enum facet_status facet_gfx12_refit(const struct facet_gfx12_view *view,
         facet_gfx12_refit_match_free(&r.blas[i]);
     }
     free(r.blas);
+    free(r.bases);
     free(r.instances);
     free(r.moved);
     free(r.nodes);
