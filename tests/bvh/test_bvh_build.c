@@ -582,6 +582,50 @@ TEST(nine_pairs_need_two_nodes, "G12-254")
     mesh_free(&mesh);
 }
 
+/* Pairs of the image that are the triangles 2k and 2k + 1. */
+static uint32_t count_quads(const struct facet_gfx12_image *image)
+{
+    const struct facet_gfx12_view view = view_of(image);
+    struct facet_gfx12_walk walk;
+    uint32_t quads = 0;
+
+    CHECK(facet_gfx12_walk(&view, &walk, NULL) == FACET_OK);
+    for (uint32_t i = 0; i < walk.reached; i++) {
+        const uint32_t node = walk.order[i];
+        struct facet_gfx12_prim p;
+
+        if (walk.nodes[node].kind != FACET_GFX12_KIND_PRIMITIVE) {
+            continue;
+        }
+        facet_gfx12_prim_decode(facet_gfx12_node_bytes(&view, node), &p);
+        for (unsigned k = 0; k < facet_gfx12_prim_pairs(&p.header); k++) {
+            quads += !facet_gfx12_tri_absent(&p.pair[k].tri[1]) &&
+                     (facet_gfx12_prim_primitive(&p, 2 * k) ^ 1) ==
+                         facet_gfx12_prim_primitive(&p, 2 * k + 1);
+        }
+    }
+    facet_gfx12_walk_free(&walk);
+    return quads;
+}
+
+/* Slanted quads on hills: 148 of these triangles would have a smaller box with another neighbour.
+ */
+TEST(halves_of_a_quad_that_follow_each_other_become_a_pair, "")
+{
+    enum { QUADS = 10000 }; /* of more than one chunk */
+    struct mesh mesh = mesh_terrain(100);
+    struct facet_gfx12_image image;
+
+    for (size_t i = 0; i < 3 * (size_t)mesh.count; i++) {
+        mesh.triangles[i / 3].vertex[i % 3][0] += 0.2F * mesh.triangles[i / 3].vertex[i % 3][2];
+    }
+    CHECK_EQ(mesh.count, 2 * QUADS);
+    image = build(&mesh, (struct facet_gfx12_build_options){.quality = FACET_BVH_FAST}, NULL);
+    CHECK_EQ(count_quads(&image), QUADS);
+    free(image.bytes);
+    mesh_free(&mesh);
+}
+
 TEST(a_pair_with_the_largest_indices_fits, "G12-255 G12-082")
 {
     struct facet_bvh_triangle two[2] = {
