@@ -192,6 +192,14 @@ def portable_cases_have_a_score_of_their_own():
         check_eq((code, row["killed"], row["survived"], row["seen"], row["portable"]), (0, 2, 2, 3, 2), text)
         check_eq(report["portable_survivors"], [], text)
 
+        # Cases that are there already judge alone, here the changes of one function: no suite is built or run.
+        cases, other = f"{folder}/build-mutate/tree/build/conformance", f"{folder}/other"
+        code, text, _ = mutate(folder, "--rooms", "num", "--count", "0", "--folder", other, "--cases", cases, "--only", ": clamp$")
+        with open(f"{other}/report.json", encoding="utf-8") as file:
+            row = json.load(file)["rooms"]["named"]
+        check_eq((code, row["killed"], row["open"], row["seen"], row["portable"]), (0, 1, 3, 2, 1), text)
+        check(not os.path.exists(f"{other}/tree/build/tests/test_toy"), "a suite was built")
+
         # What only the suite sees is told apart; the score of the portable cases alone stays.
         write(folder, "tests/toy.c", FILES["tests/toy.c"].replace("count(4) == 16", "count(4) == 16 && next(5) == 6"))
         write(folder, "unseen.tsv", "")

@@ -805,7 +805,7 @@ TEST(a_trap_without_handler_is_a_fault_with_its_cause, "")
     facet_machine_destroy(m);
 }
 
-TEST(waiting_skips_to_the_timer_or_is_idle, "")
+TEST(waiting_skips_to_the_timer_or_is_idle, "CAP-531")
 {
     static const char text[] = "la t0, handler\n"
                                "csrw mtvec, t0\n"
@@ -840,7 +840,7 @@ TEST(waiting_skips_to_the_timer_or_is_idle, "")
     CHECK_EQ(run_both((struct facet_xphmg_config){0}, text, NULL).reason, FACET_STOP_IDLE);
 }
 
-TEST(pending_interrupts_and_time_are_what_was_written, "")
+TEST(pending_interrupts_and_time_are_what_was_written, "CAP-531")
 {
     static const char text[] = "csrr s0, mip\n" /* nothing is pending, no other bit is set */
                                "li t0, 0x200bff8\n"

@@ -166,7 +166,7 @@ TEST(an_instruction_exists_as_its_extension_does, "")
     }
 }
 
-TEST(without_c_jumps_to_half_words_trap, "")
+TEST(without_c_jumps_to_half_words_trap, "CAP-532")
 {
     static const char text[] =
         WITH_LOG "la s8, target\n la s10, r0\n"
@@ -290,7 +290,7 @@ static void check_misaligned(const char *config, bool trap, uint64_t base)
     free(text);
 }
 
-TEST(misaligned_loads_and_stores_trap_where_asked, "")
+TEST(misaligned_loads_and_stores_trap_where_asked, "CAP-532")
 {
     check_misaligned("misaligned=ok", false, 0x80000000);
     check_misaligned("misaligned=trap", true, 0x80000000);

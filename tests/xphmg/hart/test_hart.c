@@ -107,7 +107,7 @@ static void check_division(const struct facet_hart *h)
     CHECK_EQ(h->x[17], UINT64_C(0xFFFFFFFFFFFFFFFD)); /* mulhsu(-5, 2^63 - 1) */
 }
 
-TEST(division_and_multiplication_have_a_result_for_every_operand, "")
+TEST(division_and_multiplication_have_a_result_for_every_operand, "CAP-530")
 {
     both("li t0, 7\n"
          "div a0, t0, zero\n rem a1, t0, zero\n"
