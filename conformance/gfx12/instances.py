@@ -31,6 +31,18 @@ def transforms(suite):
             m[r][c] = b(Fraction(11, 8))[0]
             vectors.append(see(f"entry {r} {c}", instance(m, WHOLE), along=(b(3, 5, 7), b(1, 2, 4))))
     case(suite, "instance/transform", "G12-124 G12-239 G12-240", vectors)
+    # products halfway between two floats, and sums that lie beside it by less than FP64 can tell
+    vectors, half = [], b(1 + Fraction(1, 1 << 12))[0]
+    for sign in (0, 1 << 31):
+        for tiny in (0, 0x01000000, 0x1C800000, 0x21800000, 0x2C000000, 0x33000000):
+            for other in (0, 1 << 31):
+                for odd in (half, half + 2):
+                    m = [[0, 0, odd, tiny | other], [0, half, 0, tiny | other], [half, 0, 0, tiny | other]]
+                    beside = [[tiny | other, 0, odd, 0], [tiny | other, half, 0, 0], [half, tiny | other, 0, 0]]
+                    o = [half | sign, odd | sign, half | sign]
+                    vectors.append(see(f"halfway {o[0]:x} {odd:x}, beside {tiny | other:x}", instance(m, WHOLE), along=(o, o)))
+                    vectors.append(see(f"halfway {o[0]:x} {odd:x}, beside {tiny | other:x} in a product", instance(beside, WHOLE), along=(o, o)))
+    case(suite, "instance/halfway", "G12-124 G12-239 G12-240", vectors)
 
 
 def pointers(suite):

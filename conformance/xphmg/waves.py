@@ -4,7 +4,7 @@ import gfx_model as gfx
 from effective import ELEMENTS, Eff, state
 from hart import Case
 from hart_numbers import CLEAR, LOOK, one, ordinary, seen_flags, seeded, some
-from xphmg.graphics import BMEM, EN, FILTER, HISEL, NORM, AMEM, DMEM, SRGB, bind, fraction_of, index_of, place, texture
+from xphmg.graphics import BMEM, EN, HISEL, NORM, AMEM, DMEM, SRGB, bind, fraction_of, index_of, place, texture
 
 NAMES = ("xphmg/waves",)
 WINDOWS = EN | 2 | AMEM | BMEM | DMEM
