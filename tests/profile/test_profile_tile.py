@@ -325,6 +325,21 @@ def draws_are_counted_as_by_exact_numbers():
     check("command 6 gdraw" in text and "z_failed" in text, text)
 
 
+@case()
+def draws_of_many_triangles_do_not_depend_on_threads():
+    scene = os.path.join(os.environ["FACET_SOURCE"], "assets/terrain.glb")
+    seen = []
+    for options in (("--threads", "1"), ("--threads", "4"), ("--plain", "--threads", "1")):
+        facet("render", scene, "--size", "96x54", "--spp", "1", "--machine", "tile", "-o", "x.png", "--profile-out", "many.json", *options)
+        seen.append({key: read("many.json")[key] for key in ("draws", "memory")})
+    check(seen[0] == seen[1], "threads")
+    check(seen[0] == seen[2], "plain")
+    check(max(draw["elements"] for draw in seen[0]["draws"]) > 2 * 2304, "large enough for several threads")
+    for draw in seen[0]["draws"]:
+        check_eq(draw["parts"], sum(draw[name] for name in ("out_of_range", "degenerate", "culled", "missed", "rasterised")))
+        check(draw["triangles"] <= draw["parts"] + draw["outside"] + draw["bad_index"], draw)
+
+
 # ---- rays ----
 
 
@@ -365,7 +380,7 @@ def rays_of_a_picture():
 
 @case()
 def lanes_of_the_hart_do_not_depend_on_the_way():
-    scene = os.path.join(os.environ["FACET_SOURCE"], "assets/boxes.glb")
+    scene = os.path.join(os.environ["FACET_SOURCE"], "assets/uv.glb")
     seen = []
     for options in ((), ("--plain",)):
         facet("render", scene, "--size", "32x16", "--spp", "1", "--machine", "xphmg-gfx", "-o", "x.png", "--profile-out", "gfx.json", *options)
