@@ -240,32 +240,39 @@ const struct facet_tile_insn *facet_tile_tally_masked(struct facet_tile_core *c,
     return facet_tile_handlers[row->id](c, op);
 }
 
+/* The counters stay where they are while the instruction runs: what it overwrites is decoded anew
+ * later, and the page of a core keeps its slot. */
 void facet_tile_tally_step(struct facet_tile_core *c)
 {
     struct facet_tile_machine *m = c->m;
+    const struct facet_tile_insn *op = c->ip->ahead ? c->ip : facet_tile_look(c, c->ip);
     const bool rest = facet_tile_half_drawn(m, c->id);
     const uint64_t retired = c->instret;
-    uint32_t pc, word;
+    const uint32_t pc = facet_tile_pc(c, op);
+    uint64_t *more = op != &c->bad ? &m->tally->more[c->page - m->pages][c->id][op - c->page->ops]
+                                   : NULL; /* no code there: a fault */
 
-    c->ip = facet_tile_look(c, c->ip);
-    pc = facet_tile_pc(c, c->ip);
-    word = rest ? m->draw_word : c->ip->word;
+    c->ip = op;
     if (m->watched) {
         facet_tile_watched_step(c);
-    } else {
+    } else if (rest) {
         facet_tile_execute(c);
+        c->instret++;
+    } else {
+        c->ip = op->fn(c, op);
         c->instret++;
     }
     if (c->instret != retired && m->event != FACET_TILE_EVENT_LEFT) {
-        const uint8_t slot = m->slot_of[page_number(pc)];
-
-        if (slot != 0 && m->pages[slot - 1].ops[pc % PAGE / 4].word == word) {
-            facet_tile_tally_note(c, pc);
-        } else { /* it is no longer there */
-            count_row(m->tally, c->id, pc, word, 1, 0);
+        if (rest) { /* the draw may have overwritten its instruction */
+            count_row(m->tally, c->id, pc, m->draw_word, 1, 0);
+        } else if (more != NULL) {
+            more[0]++;
+            more[1]--;
         }
     }
-    add_journal(c);
+    if (c->said != journal_of(c)) {
+        add_journal(c);
+    }
 }
 
 /* ---- draws ---- */
