@@ -352,3 +352,32 @@ TEST(a_barrier_waits_for_draws, "")
     CHECK_EQ(core.limit, TIMING_DRAW);
     timing_engine_free(&engine);
 }
+
+TEST(memory_serves_cores_in_the_order_of_their_time, "")
+{
+    const struct timing_step slow = {.cls = TIMING_TILE_MULTIPLY, .write_count = 1, .writes = {1}};
+    const struct timing_step late = {
+        .cls = TIMING_TILE_LOAD, .read_count = 1, .reads = {1}, .lines = 1, .misses = 1, .fill = 1};
+    const struct timing_step early = {.cls = TIMING_TILE_LOAD, .lines = 1, .misses = 1, .fill = 1};
+    struct timing_core_report cores[2];
+    struct timing_engine engine;
+    struct timing_model model;
+
+    CHECK(parse("tile.multiply = 1000 1 0\ntile.memory_latency = 100\ntile.memory_bandwidth = 1\n",
+                &model,
+                NULL) == FACET_OK);
+    CHECK(timing_engine_make(&engine, &model, FACET_ISA_TILE, 2, REGS));
+    timing_engine_push(&engine, 0, &slow);
+    timing_engine_push(&engine, 0, &late); /* asks in cycle 1000 */
+    timing_engine_push(&engine, 1, &early);
+    CHECK_EQ(timing_engine_finish(&engine, cores).cycles, 1000 + 64 + 100);
+    CHECK_EQ(cores[1].cycles, 64 + 100);
+    /* Two that ask in the same cycle: one waits for the other's transfer. */
+    timing_engine_reset(&engine);
+    timing_engine_push(&engine, 1, &early);
+    timing_engine_push(&engine, 0, &early);
+    CHECK_EQ(timing_engine_finish(&engine, cores).cycles, 2 * 64 + 100);
+    CHECK_EQ(cores[0].cycles, 64 + 100);
+    CHECK_EQ(cores[1].reason[TIMING_BANDWIDTH], 64);
+    timing_engine_free(&engine);
+}

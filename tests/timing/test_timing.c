@@ -103,11 +103,18 @@ TEST(a_chain_takes_its_latency_for_each_link, "")
     CHECK_EQ(took.core[0].reason[TIMING_ISSUE], 11);
     CHECK_EQ(took.core[0].reason[TIMING_DEPENDENCY], 10 * 6);
     CHECK_EQ(took.core[0].instructions, 11);
+    took = time_kernel(BASIC "tile.scalar = 7 1 0\n",
+                       "ADDI s2, s3, 1\nADDI s4, s2, 1\nADDI s5, s4, 1\nADDI s6, s5, 1",
+                       1);
+    CHECK_EQ(took.cycles, 4 * 7 + 1);
     /* MAC reads its own destination, so it is a chain as well; MUL of other registers is none. */
     took = time_kernel(BASIC "tile.multiply = 9 1 0\n", times(10, "MAC s2, s3, s3", 0, 0), 1);
     CHECK_EQ(took.cycles, 10 * 9 + 1);
     took = time_kernel(BASIC "tile.multiply = 9 1 0\n", times(10, "MUL s%u, s3, s3", 4, 0), 1);
     CHECK_EQ(took.cycles, 9 + 9 + 1); /* the last one issues in cycle 9 */
+    /* Results come in order: the second one waits to write what the first one writes. */
+    took = time_kernel(BASIC "tile.multiply = 9 1 0\n", "MUL s2, s3, s3\nMUL s2, s4, s4", 1);
+    CHECK_EQ(took.cycles, 2 * 9 + 1);
     /* s0 is no register that anything waits for. */
     took = time_kernel(BASIC "tile.multiply = 9 1 0\n", times(10, "MUL s0, s0, s0", 0, 0), 1);
     CHECK_EQ(took.cycles, 9 + 9 + 1);
