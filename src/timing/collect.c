@@ -20,11 +20,22 @@ struct decoded {
     const struct facet_operand *reads[TIMING_READS];
 };
 
+/* An access to memory. */
+struct seen {
+    uint64_t address;
+    uint32_t space, size;
+    bool write;
+};
+
+enum { SEEN = 64 }; /* more than an instruction of the tile machine makes */
+
 /* What a core did since its last step. */
 struct pending {
     struct timing_step step; /* writes, lines, misses, written, fill */
     uint64_t last_line;      /* plus 1; 0: none yet */
-    uint32_t loads, stores;  /* accesses, for what goes past the caches */
+    /* The tile machine: kept until it is known whether they go past the caches. */
+    struct seen seen[SEEN];
+    uint32_t seen_count;
 };
 
 struct core_caches {
@@ -178,25 +189,47 @@ static void use_line(struct core_caches *caches,
     }
 }
 
+static void
+use_memory(const timing_collector *c, struct core_caches *caches, struct pending *p, struct seen a)
+{
+    if (a.space != 0) { /* scratch */
+        p->step.lines++;
+        p->last_line = 0;
+        return;
+    }
+    for (uint64_t line = line_of(c, a.address); line <= line_of(c, a.address + a.size - 1);
+         line++) {
+        use_line(caches, &caches->data, p, line, a.write);
+    }
+}
+
 static void hear_memory(void *context, const struct facet_memory_event *event)
 {
     timing_collector *c = context;
-    const uint64_t last = line_of(c, event->address + event->size - 1);
+    const struct seen access = {event->address, event->space, event->size, event->write};
     struct pending *p;
 
     if (event->core >= c->engine.core_count) {
         return;
     }
     p = &c->pending[event->core];
-    p->loads += !event->write;
-    p->stores += event->write;
-    if (event->space != 0) { /* scratch */
-        p->step.lines++;
-        p->last_line = 0;
-        return;
+    if (c->isa == FACET_ISA_TILE && p->seen_count < SEEN) {
+        p->seen[p->seen_count++] = access;
+    } else {
+        use_memory(c, &c->caches[event->core], p, access);
     }
-    for (uint64_t line = line_of(c, event->address); line <= last; line++) {
-        use_line(&c->caches[event->core], &c->caches[event->core].data, p, line, event->write);
+}
+
+/* The accesses of a step whose instruction is known by now. An atomic reads and writes each lane in
+ * memory: a line for each that it reads. */
+static void settle_memory(const timing_collector *c, struct core_caches *caches, struct pending *p)
+{
+    for (uint32_t i = 0; i < p->seen_count; i++) {
+        if (!p->step.uncached) {
+            use_memory(c, caches, p, p->seen[i]);
+        } else {
+            p->step.lines += !p->seen[i].write;
+        }
     }
 }
 
@@ -284,11 +317,14 @@ static void hear_reg(void *context, const struct facet_reg_event *event)
 static void hear_trap(void *context, const struct facet_trap_event *event)
 {
     timing_collector *c = context;
+    struct pending *p;
 
-    /* The instruction did not retire; lines that it fetched are there all the same. */
-    c->pending[event->core] =
-        (struct pending){.step = {.misses = c->pending[event->core].step.misses,
-                                  .written = c->pending[event->core].step.written}};
+    if (event->core < c->engine.core_count) {
+        /* The instruction did not retire; lines that it fetched are there all the same. */
+        p = &c->pending[event->core];
+        p->step = (struct timing_step){.misses = p->step.misses, .written = p->step.written};
+        p->last_line = p->seen_count = 0;
+    }
 }
 
 /* Everything that the core has stored becomes seen, and what it has read is forgotten. */
@@ -322,9 +358,7 @@ static void hear_retire(void *context, const struct facet_retire_event *event)
             s->reads[s->read_count++] = reg;
         }
     }
-    if (s->uncached) {
-        s->lines = p->loads != 0 ? p->loads : p->stores;
-    }
+    settle_memory(c, &c->caches[event->core], p);
     if (s->barrier && c->isa == FACET_ISA_TILE) {
         s->written += publish(c, event->core);
     }
@@ -335,7 +369,8 @@ static void hear_retire(void *context, const struct facet_retire_event *event)
     }
     timing_engine_push(&c->engine, event->core, s);
     c->stepped = true;
-    *p = (struct pending){.last_line = 0};
+    *s = (struct timing_step){0};
+    p->last_line = p->seen_count = 0;
 }
 
 /* ---- segments ---- */

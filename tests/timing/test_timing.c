@@ -248,6 +248,15 @@ TEST(atomics_go_to_memory_one_lane_after_the_other, "")
     open_kernel();
     took = time_kernel(BASIC, "AADD s2, s3, (s1), rlx\nAADD s4, s3, (s1), rlx", 1);
     CHECK_EQ(took.cycles, 2 * (101 + 8) + 1);
+    /* It leaves nothing in the cache: no line that goes back, none that a load finds. */
+    took =
+        time_kernel("tile.system = 1 1 0\ntile.memory_bandwidth = 1\ntile.memory_latency = 100\n",
+                    "AADD s2, s0, (s1), rlx",
+                    1);
+    CHECK_EQ(took.cycles, 64 + 100 + 8 + 1);
+    took = time_kernel(
+        BASIC, "AADD s2, s0, (s1), rlx\nANDI s2, s2, 0\nADD s2, s2, s1\nLW s3, 0(s2)", 1);
+    CHECK_EQ(took.cycles, 109 + 2 + 101 + 1);
     k.v[2] = (union vec){.w = {0, 4, 8, 12}};
     took = time_kernel(BASIC, "VATOM.ADD.X v1, v3, (s1), v2", 1);
     CHECK_EQ(took.cycles, 4 * 101 + 8 + 1);
