@@ -188,14 +188,15 @@ static uint64_t move_line(struct timing_engine *e, uint64_t at)
     return start;
 }
 
-/* A line that is asked for at `at`. */
-static struct timing_result fetch(struct timing_engine *e, uint64_t at)
+/* A line of an instruction that issues at `at` and can ask for it from `from` on. Memory's time is
+ * taken at once, so that nothing later is reserved before others have asked. */
+static struct timing_result fetch(struct timing_engine *e, uint64_t at, uint64_t from)
 {
-    const uint64_t start = move_line(e, at);
+    const uint64_t start = move_line(e, at), begin = larger(start, from);
 
-    return (struct timing_result){.at = e->memory_next +
+    return (struct timing_result){.at = begin + transfer(e->model, e->isa) +
                                         timing_part(e->model, e->isa, TIMING_PART_LATENCY),
-                                  .queued = start - at,
+                                  .queued = begin - from,
                                   .reason = TIMING_MEMORY};
 }
 
@@ -212,7 +213,7 @@ static struct timing_result access_memory(struct timing_engine *e,
     for (uint32_t i = 0; i < s->misses; i++) {
         const uint64_t place = place_of_next(e, c)->at;
 
-        c->fill[c->fills++ % TIMING_FILLS] = fetch(e, larger(at, place));
+        c->fill[c->fills++ % TIMING_FILLS] = fetch(e, at, larger(at, place));
     }
     if (s->fill != 0 && c->fills - s->fill < TIMING_FILLS) {
         wait_for(&done, c->fill[(s->fill - 1) % TIMING_FILLS]);
@@ -226,7 +227,7 @@ access_uncached(struct timing_engine *e, const struct timing_step *s, uint64_t a
     struct timing_result done = {at, 0, TIMING_MEMORY};
 
     for (uint32_t i = 0; i < s->lines; i++) {
-        const struct timing_result line = fetch(e, done.at);
+        const struct timing_result line = fetch(e, at, done.at);
 
         done.at = line.at;
         done.queued += line.queued;

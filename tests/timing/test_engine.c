@@ -359,6 +359,8 @@ TEST(memory_serves_cores_in_the_order_of_their_time, "")
     const struct timing_step late = {
         .cls = TIMING_TILE_LOAD, .read_count = 1, .reads = {1}, .lines = 1, .misses = 1, .fill = 1};
     const struct timing_step early = {.cls = TIMING_TILE_LOAD, .lines = 1, .misses = 1, .fill = 1};
+    const struct timing_step atomic = {.cls = TIMING_TILE_ATOMIC, .uncached = true, .lines = 4};
+    const struct timing_step add = {.cls = TIMING_TILE_SCALAR};
     struct timing_core_report cores[2];
     struct timing_engine engine;
     struct timing_model model;
@@ -379,5 +381,12 @@ TEST(memory_serves_cores_in_the_order_of_their_time, "")
     CHECK_EQ(timing_engine_finish(&engine, cores).cycles, 2 * 64 + 100);
     CHECK_EQ(cores[0].cycles, 64 + 100);
     CHECK_EQ(cores[1].reason[TIMING_BANDWIDTH], 64);
+    /* An atomic of four lanes asks four times; in between memory serves others. */
+    timing_engine_reset(&engine);
+    timing_engine_push(&engine, 0, &atomic);
+    timing_engine_push(&engine, 1, &add);
+    timing_engine_push(&engine, 1, &early);
+    CHECK_EQ(timing_engine_finish(&engine, cores).cycles, 4 * (64 + 100) + 8);
+    CHECK_EQ(cores[1].cycles, 4 * 64 + 64 + 100);
     timing_engine_free(&engine);
 }
