@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUEUED = 1 << 14, QUEUED_LEAST = 64 }; /* steps of all cores; of each, at least */
+enum { WINDOWS = 1 << 14, WINDOW_LEAST = 256 }; /* how many are known, and cycles */
+enum { QUEUED = 1 << 14, QUEUED_LEAST = 64 };   /* steps of all cores; of each, at least */
 
 const char *timing_reason_name(enum timing_reason reason)
 {
@@ -74,8 +75,10 @@ bool timing_engine_make(struct timing_engine *engine,
     *engine = (struct timing_engine){
         .model = model, .isa = isa, .core_count = core_count, .reg_count = reg_count};
     engine->capacity = QUEUED / core_count > QUEUED_LEAST ? QUEUED / core_count : QUEUED_LEAST;
+    engine->run = 1;
+    engine->windows = calloc(WINDOWS, sizeof *engine->windows);
     engine->cores = calloc(core_count, sizeof *engine->cores);
-    good = engine->cores != NULL;
+    good = engine->windows != NULL && engine->cores != NULL;
     for (uint32_t i = 0; good && i < core_count; i++) {
         struct timing_core *c = &engine->cores[i];
 
@@ -93,6 +96,7 @@ void timing_engine_free(struct timing_engine *engine)
         free(engine->cores[i].queue);
     }
     free(engine->cores);
+    free(engine->windows);
     *engine = (struct timing_engine){.cores = NULL};
 }
 
@@ -106,7 +110,8 @@ void timing_engine_reset(struct timing_engine *engine)
         memset(reg, 0, engine->reg_count * sizeof *reg);
         *c = (struct timing_core){.reg = reg, .queue = queue};
     }
-    engine->memory_next = engine->memory_busy = engine->raster_next = engine->raster_busy = 0;
+    engine->run++;
+    engine->memory_last = engine->memory_busy = engine->raster_next = engine->raster_busy = 0;
 }
 
 /* ---- when a step can issue ---- */
@@ -140,6 +145,7 @@ issue_time(const struct timing_engine *e, const struct timing_core *c, const str
     struct timing_result t = {earliest(e, c), 0, TIMING_ISSUE};
     const uint32_t depth = e->model->value[s->cls][TIMING_DEPTH];
     const uint64_t count = c->count[s->cls];
+    const uint32_t places = timing_part(e->model, e->isa, TIMING_PART_OUTSTANDING);
 
     for (unsigned i = 0; i < s->read_count; i++) {
         wait_for(&t, c->reg[s->reads[i]]);
@@ -161,6 +167,10 @@ issue_time(const struct timing_engine *e, const struct timing_core *c, const str
     }
     if (s->barrier) {
         wait_for(&t, c->last);
+    } else if (s->written != 0 && c->backs >= places) {
+        wait_for(&t,
+                 (struct timing_result){
+                     c->back[(c->backs - places) % TIMING_DEPTH_MAX], 0, TIMING_BANDWIDTH});
     }
     return t;
 }
@@ -178,12 +188,37 @@ static void charge(struct timing_core *c, uint32_t cls, uint64_t from, struct ti
     c->unit_wait[cls] += to.reason == TIMING_UNIT ? cycles - queued : 0;
 }
 
-/* Memory moves a line, not before `at`. */
+static struct timing_window *window(struct timing_engine *e, uint64_t number)
+{
+    struct timing_window *w = &e->windows[number % WINDOWS];
+    const uint64_t tag = e->run << 44 | number;
+
+    if (w->tag != tag) {
+        *w = (struct timing_window){.tag = tag};
+    }
+    return w;
+}
+
+/* Memory moves a line, not before `at`; returns when it begins. */
 static uint64_t move_line(struct timing_engine *e, uint64_t at)
 {
-    const uint64_t cycles = transfer(e->model, e->isa), start = larger(at, e->memory_next);
+    const uint64_t cycles = transfer(e->model, e->isa);
+    const uint64_t length = larger(cycles, WINDOW_LEAST);
+    uint64_t number = at / length, start, end;
 
-    e->memory_next = start + cycles;
+    for (;;
+         number++) { /* to a window with room, and none in the one behind that it would disturb */
+        end = (number + 1) * length;
+        start = larger(at, larger(window(e, number)->next, number * length));
+        if (start + cycles <= end || (start < end && window(e, number + 1)->next <= end)) {
+            break;
+        }
+    }
+    window(e, number)->next = start + cycles;
+    if (start + cycles > end) {
+        window(e, number + 1)->next = start + cycles;
+    }
+    e->memory_last = larger(e->memory_last, start + cycles);
     e->memory_busy += cycles;
     return start;
 }
@@ -243,6 +278,26 @@ static struct timing_result give_draw(struct timing_engine *e, uint64_t cycles, 
     return (struct timing_result){e->raster_next, 0, TIMING_DRAW};
 }
 
+/* Lines go back to memory. A barrier waits for them; else as many as may be outstanding do so on
+ * their own. */
+static void
+send_back(struct timing_engine *e, struct timing_core *c, const struct timing_step *s, uint64_t at)
+{
+    uint64_t gone = 0;
+
+    for (uint64_t i = 0; i < s->written; i++) {
+        at = move_line(e, at);
+        gone = at + transfer(e->model, e->isa);
+        if (!s->barrier) {
+            c->back[c->backs++ % TIMING_DEPTH_MAX] = gone;
+        }
+    }
+    if (s->barrier && gone > c->next) {
+        c->cycles[TIMING_BANDWIDTH] += gone - c->next;
+        c->next = gone;
+    }
+}
+
 /* The step issues at `t`. */
 static void take(struct timing_engine *e,
                  struct timing_core *c,
@@ -267,13 +322,7 @@ static void take(struct timing_engine *e,
         t.at + numbers[TIMING_INTERVAL] * (s->lines > 1 ? (uint64_t)s->lines : 1);
     c->busy[s->cls] += c->unit_next[s->cls] - t.at;
     c->done[s->cls][c->count[s->cls]++ % TIMING_DEPTH_MAX] = all.at;
-    for (uint64_t i = 0; i < s->written; i++) {
-        (void)move_line(e, t.at);
-    }
-    if (s->barrier && s->written != 0 && e->memory_next > c->next) {
-        c->cycles[TIMING_BANDWIDTH] += e->memory_next - c->next;
-        c->next = e->memory_next;
-    }
+    send_back(e, c, s, t.at);
     if (s->taken) {
         c->cycles[TIMING_BRANCH] += timing_part(e->model, e->isa, TIMING_PART_TAKEN);
         c->next += timing_part(e->model, e->isa, TIMING_PART_TAKEN);
@@ -362,6 +411,6 @@ struct timing_report timing_engine_finish(struct timing_engine *engine,
             report.critical = i;
         }
     }
-    report.cycles = larger(cores[report.critical].cycles, engine->memory_next);
+    report.cycles = larger(cores[report.critical].cycles, engine->memory_last);
     return report;
 }

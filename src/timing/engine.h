@@ -85,6 +85,8 @@ struct timing_core {
     struct timing_result last; /* the latest of everything */
     struct timing_result fill[TIMING_FILLS];
     uint64_t fills;
+    uint64_t back[TIMING_DEPTH_MAX]; /* when lines that were replaced are back in memory */
+    uint64_t backs;
     uint64_t unit_next[TIMING_CLASSES];
     uint64_t done[TIMING_CLASSES][TIMING_DEPTH_MAX];
     uint64_t count[TIMING_CLASSES], busy[TIMING_CLASSES], unit_wait[TIMING_CLASSES];
@@ -96,12 +98,22 @@ struct timing_core {
     bool known;
 };
 
+/* Some cycles of memory, longer than a line takes: `next` is when it can begin with another line.
+ * Cores whose steps come far out of the order of their times find the windows of their own time. */
+struct timing_window {
+    uint64_t tag; /* which run and which window; another one: nothing is known, so it is free */
+    uint64_t next;
+};
+
 struct timing_engine {
     const struct timing_model *model;
     enum facet_isa isa;
     uint32_t core_count, reg_count, capacity;
     struct timing_core *cores;
-    uint64_t memory_next, memory_busy, raster_next, raster_busy;
+    struct timing_window *windows;
+    uint64_t run;                      /* counts resets */
+    uint64_t memory_last, memory_busy; /* the end of the last line; cycles of all */
+    uint64_t raster_next, raster_busy;
 };
 
 /* false: out of memory. Free in every case. */

@@ -390,3 +390,22 @@ TEST(memory_serves_cores_in_the_order_of_their_time, "")
     CHECK_EQ(cores[1].cycles, 4 * 64 + 64 + 100);
     timing_engine_free(&engine);
 }
+
+TEST(lines_that_are_replaced_go_back_at_the_rate_of_memory, "")
+{
+    const struct timing_step store = {.cls = TIMING_TILE_STORE, .lines = 1, .written = 1};
+    struct timing_core_report core;
+    struct timing_engine engine;
+    struct timing_model model;
+
+    CHECK(parse("tile.outstanding = 4\n", &model, NULL) == FACET_OK);
+    CHECK(timing_engine_make(&engine, &model, FACET_ISA_TILE, 1, REGS));
+    for (unsigned i = 0; i < 100; i++) {
+        timing_engine_push(&engine, 0, &store);
+    }
+    /* A line takes 16 cycles; store k waits until that of store k - 4 is gone. */
+    CHECK_EQ(timing_engine_finish(&engine, &core).cycles, 100 * 16);
+    CHECK_EQ(core.cycles, 96 * 16 + 1);
+    CHECK_EQ(core.limit, TIMING_BANDWIDTH);
+    timing_engine_free(&engine);
+}
