@@ -174,7 +174,7 @@ static enum facet_status refit_rate(double seconds, double *value, struct facet_
     start = process_time();
     for (bool moved = true; status == FACET_OK && (done == 0 || took < seconds); moved = !moved) {
         blas.triangles = moved ? motion.moved : terrain.scene.input.blas[0].triangles;
-        status = facet_gfx12_refit(&view, &scene, NULL, motion.image.bytes, err);
+        status = facet_gfx12_refit(&view, &scene, NULL, NULL, motion.image.bytes, err);
         done += triangles(&terrain);
         took = process_time() - start;
     }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static enum facet_status
 sah_of(const struct facet_gfx12_view *view, double *sah, struct facet_error *err)
@@ -38,9 +39,11 @@ static double growth(double before, double after)
 static enum facet_status refit(const struct facet_gfx12_view *view,
                                struct facet_render_bvh_input *input,
                                unsigned threads,
+                               bool quiet,
                                struct facet_gfx12_image *out,
                                struct facet_error *err)
 {
+    struct facet_progress progress;
     facet_pool *pool;
     enum facet_status status = facet_pool_create(threads, &pool, err);
 
@@ -48,11 +51,20 @@ static enum facet_status refit(const struct facet_gfx12_view *view,
         return status;
     }
     *out = (struct facet_gfx12_image){malloc((size_t)view->size), view->size};
-    status = out->bytes != NULL ? facet_gfx12_refit(view, &input->scene, pool, out->bytes, err)
-                                : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the refit");
+    facet_progress_start(
+        &progress,
+        &(struct facet_progress_config){.label = "refitting",
+                                        .unit = "nodes",
+                                        .total = view->size / FACET_GFX12_NODE_BYTES,
+                                        .fd = STDERR_FILENO,
+                                        .quiet = quiet});
+    status = out->bytes != NULL
+                 ? facet_gfx12_refit(view, &input->scene, pool, &progress, out->bytes, err)
+                 : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the refit");
+    facet_progress_finish(&progress);
     if (status == FACET_ERR_INPUT && input->flat_instances != 0 &&
         facet_render_bvh_input_drop_off(input) &&
-        facet_gfx12_refit(view, &input->scene, pool, out->bytes, NULL) == FACET_OK) {
+        facet_gfx12_refit(view, &input->scene, pool, NULL, out->bytes, NULL) == FACET_OK) {
         status = FACET_OK;
     }
     facet_pool_destroy(pool);
@@ -112,7 +124,8 @@ static int run_update(const struct cli_args *args)
         status = bvh_scene_read_as(args, scene, aabbs, &traits, true, &input, &left_out, &err);
     }
     if (status == FACET_OK &&
-        (status = refit(&file.view, &input, (unsigned)threads, &image, &err)) != FACET_OK) {
+        (status = refit(&file.view, &input, (unsigned)threads, args->quiet, &image, &err)) !=
+            FACET_OK) {
         (void)facet_fail_in(&err, file.name);
     }
     if (status == FACET_OK) {

@@ -425,7 +425,7 @@ static enum facet_status refit_gfx12(const facet_bvh *bvh,
     enum facet_status status = input_make(scene, &in, err);
 
     if (status == FACET_OK) {
-        status = bytes != NULL ? facet_gfx12_refit(&view, &in.scene, NULL, bytes, err)
+        status = bytes != NULL ? facet_gfx12_refit(&view, &in.scene, NULL, NULL, bytes, err)
                                : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the refit");
     }
     input_free(&in);

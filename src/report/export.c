@@ -137,6 +137,7 @@ static void put_points(struct obj *o, double m[3][4], const float (*points)[3], 
 static void put_box(struct obj *o, double m[3][4], const float corner[8][3])
 {
     put_points(o, m, corner, 8);
+    facet_progress_add(o->what->progress, 1);
     for (unsigned i = 0; i < 12; i++) {
         facet_strbuf_printf(&o->text,
                             "l %" PRIu64 " %" PRIu64 "\n",
@@ -157,6 +158,7 @@ static void put_level_triangles(struct obj *o, uint32_t level, double m[3][4], c
             facet_strbuf_printf(&o->text, "g %s_geometry_%" PRIu32 "\n", place, t->geometry);
         }
         put_points(o, m, t->corner, 3);
+        facet_progress_add(o->what->progress, 1);
         facet_strbuf_printf(&o->text,
                             "f %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
                             o->points - 2,
@@ -299,7 +301,9 @@ static void put_bits(struct facet_strbuf *b, const uint32_t *bits, unsigned coun
     put_numbers(b, values, count);
 }
 
-static void json_boxes(const struct facet_gfx12_gathered *g, struct facet_strbuf *b)
+static void json_boxes(const struct facet_gfx12_gathered *g,
+                       struct facet_progress *progress,
+                       struct facet_strbuf *b)
 {
     for (uint64_t i = 0; i < g->box_count; i++) {
         const struct facet_gfx12_gathered_box *x = &g->boxes[i];
@@ -324,10 +328,13 @@ static void json_boxes(const struct facet_gfx12_gathered *g, struct facet_strbuf
         facet_strbuf_printf(b, ", \"hi\": ");
         put_bits(b, x->hi, 3);
         facet_strbuf_printf(b, "}");
+        facet_progress_add(progress, 1);
     }
 }
 
-static void json_triangles(const struct facet_gfx12_gathered *g, struct facet_strbuf *b)
+static void json_triangles(const struct facet_gfx12_gathered *g,
+                           struct facet_progress *progress,
+                           struct facet_strbuf *b)
 {
     for (uint64_t i = 0; i < g->triangle_count; i++) {
         const struct facet_gfx12_gathered_triangle *t = &g->triangles[i];
@@ -348,6 +355,7 @@ static void json_triangles(const struct facet_gfx12_gathered *g, struct facet_st
             put_numbers(b, t->corner[c], 3);
         }
         facet_strbuf_printf(b, "]}");
+        facet_progress_add(progress, 1);
     }
 }
 
@@ -392,12 +400,12 @@ enum facet_status report_export_json(const struct facet_gfx12_gathered *gathered
     facet_strbuf_printf(&b, "]");
     if (what->boxes) {
         facet_strbuf_printf(&b, ",\n  \"boxes\": [");
-        json_boxes(gathered, &b);
+        json_boxes(gathered, what->progress, &b);
         facet_strbuf_printf(&b, "]");
     }
     if (what->triangles) {
         facet_strbuf_printf(&b, ",\n  \"triangles\": [");
-        json_triangles(gathered, &b);
+        json_triangles(gathered, what->progress, &b);
         facet_strbuf_printf(&b, "]");
     }
     if (what->instances) {

@@ -3,11 +3,13 @@
 #define FACET_REPORT_EXPORT_H
 
 #include "base/file.h"
+#include "base/progress.h"
 #include "command/command.h"
 #include "gfx12/ask/gather.h"
 
 struct report_parts {
     bool boxes, triangles, instances;
+    struct facet_progress *progress; /* counts boxes and triangles that are written; may be NULL */
 };
 
 /* The command; returns the exit code. */

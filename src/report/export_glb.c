@@ -215,6 +215,7 @@ static void level_boxes(struct writer *w, uint32_t level, json_t *list)
             memcpy(corners + 8 * (k - i), w->g->boxes[first + k].corner, sizeof box->corner);
         }
         add_boxes(w, (const float(*)[3])corners, end - i, depth_material(w, box->depth), list);
+        facet_progress_add(w->what->progress, end - i);
         free(corners);
     }
 }
@@ -249,6 +250,7 @@ static void level_triangles(struct writer *w, uint32_t level, json_t *list)
                       -1,
                       add_material(w, name, grey, two_sided, !opaque),
                       TRIANGLES);
+        facet_progress_add(w->what->progress, end - i);
         free(corners);
     }
 }

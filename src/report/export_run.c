@@ -9,13 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* "boxes,triangles" */
 static bool read_what(const struct cli_args *args, struct report_parts *what)
 {
     const char *text = cli_value(args, "what");
 
-    *what = (struct report_parts){true, true, true};
+    *what = (struct report_parts){true, true, true, NULL};
     if (text == NULL) {
         return true;
     }
@@ -68,27 +69,44 @@ static bool read_depth(const struct cli_args *args, uint32_t range[2])
     return true;
 }
 
+/* The two halves of the work have a progress each: how much the second has to write is known after
+ * the first, and of an .obj file not even then. */
 static enum facet_status encode(const char *output,
+                                bool quiet,
                                 const struct facet_gfx12_view *view,
                                 const uint32_t depth[2],
-                                const struct report_parts *what,
+                                struct report_parts *what,
                                 struct facet_gfx12_gathered *gathered,
                                 struct facet_bytes *out,
                                 struct facet_error *err)
 {
+    struct facet_progress_config config = {
+        .label = "gathering", .unit = "nodes", .fd = STDERR_FILENO, .quiet = quiet};
+    struct facet_progress progress;
     struct facet_gfx12_walk walk;
     enum facet_status status = facet_gfx12_walk(view, &walk, err);
 
     if (status == FACET_OK) {
-        status = facet_gfx12_gather(view, &walk, depth, gathered, err);
+        config.total = walk.reached;
+        facet_progress_start(&progress, &config);
+        status = facet_gfx12_gather(view, &walk, depth, &progress, gathered, err);
+        facet_progress_finish(&progress);
         facet_gfx12_walk_free(&walk);
     }
     if (status != FACET_OK) {
         return status;
     }
-    return (cli_ends_with(output, ".glb")   ? report_export_glb
-            : cli_ends_with(output, ".obj") ? report_export_obj
-                                            : report_export_json)(gathered, what, out, err);
+    config.label = "writing";
+    config.unit = "boxes and triangles";
+    config.total = 0;
+    facet_progress_start(&progress, &config);
+    what->progress = &progress;
+    status = (cli_ends_with(output, ".glb")   ? report_export_glb
+              : cli_ends_with(output, ".obj") ? report_export_obj
+                                              : report_export_json)(gathered, what, out, err);
+    what->progress = NULL;
+    facet_progress_finish(&progress);
+    return status;
 }
 
 int report_export(const struct cli_args *args)
@@ -118,7 +136,7 @@ int report_export(const struct cli_args *args)
     }
     if (!session_bvh_would_be_replaced(args, output, &file, false) &&
         session_bvh_has_root(args, &file)) {
-        status = encode(output, &file.view, depth, &what, &gathered, &bytes, &err);
+        status = encode(output, args->quiet, &file.view, depth, &what, &gathered, &bytes, &err);
         if (status == FACET_OK) {
             status = facet_file_write(output, bytes.data, bytes.size, &err);
         }

@@ -428,8 +428,9 @@ static struct facet_gfx12_image refit(const struct facet_gfx12_image *image, con
     struct facet_gfx12_image out = {malloc(image->size), image->size};
     struct facet_error err = {0};
 
-    CHECK_MSG(
-        facet_gfx12_refit(&view, &s->input, NULL, out.bytes, &err) == FACET_OK, "%s", err.message);
+    CHECK_MSG(facet_gfx12_refit(&view, &s->input, NULL, NULL, out.bytes, &err) == FACET_OK,
+              "%s",
+              err.message);
     return out;
 }
 
@@ -466,13 +467,13 @@ TEST(refit_in_place_leaves_unmoved_levels_alone, "G12-253")
         struct facet_gfx12_view view = view_of(&image);
 
         memcpy(before.bytes, image.bytes, image.size);
-        CHECK(facet_gfx12_refit(&view, &s.input, NULL, image.bytes, NULL) == FACET_OK);
+        CHECK(facet_gfx12_refit(&view, &s.input, NULL, NULL, image.bytes, NULL) == FACET_OK);
         CHECK(memcmp(image.bytes, before.bytes, image.size) == 0);
         for (int c = 0; c < 3; c++) {
             s.mesh[1].triangles[7].vertex[c][1] *= -1.0f;
         }
         aside = refit(&before, &s);
-        CHECK(facet_gfx12_refit(&view, &s.input, NULL, image.bytes, NULL) == FACET_OK);
+        CHECK(facet_gfx12_refit(&view, &s.input, NULL, NULL, image.bytes, NULL) == FACET_OK);
         CHECK(memcmp(image.bytes, before.bytes, image.size) != 0);
         CHECK(memcmp(image.bytes, aside.bytes, image.size) == 0);
         CHECK_EQ(errors_in(&view), 0);
@@ -527,7 +528,7 @@ static void check_no_refit(const struct facet_gfx12_image *image,
     uint8_t *out = malloc(image->size);
     struct facet_error err = {0};
 
-    CHECK_EQ(facet_gfx12_refit(&view, &s->input, NULL, out, &err), expected);
+    CHECK_EQ(facet_gfx12_refit(&view, &s->input, NULL, NULL, out, &err), expected);
     CHECK_MSG(strstr(err.message, words) != NULL, "%s", err.message);
     free(out);
 }
@@ -668,7 +669,7 @@ TEST(no_memory_is_an_error, "")
             enum facet_status status;
 
             failing_alloc_after(good);
-            status = job == 0 ? facet_gfx12_refit(&view, &s.input, NULL, image.bytes, NULL)
+            status = job == 0 ? facet_gfx12_refit(&view, &s.input, NULL, NULL, image.bytes, NULL)
                               : facet_gfx12_diff(&view, &view, collect, &c, &count, NULL);
             failing_alloc_after(-1);
             if (status == FACET_OK) {

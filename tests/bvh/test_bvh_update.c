@@ -199,21 +199,27 @@ TEST(updatable_images_take_any_motion, "G12-254")
             for (unsigned motion = 0; motion < MOTIONS; motion++) {
                 struct mesh moved = moved_mesh(&meshes[m], motion);
                 struct facet_gfx12_image after = {out, image.size};
+                struct facet_progress progress;
                 struct facet_error err = {0};
                 char what[64];
 
                 scene = scene_of(&moved, &blas, &instance);
                 instance.world_to_object[1][3] = (float)motion;
                 (void)snprintf(what, sizeof what, "%s, motion %u", names[m], motion);
-                CHECK_MSG(facet_gfx12_refit(&view, &scene, NULL, out, &err) == FACET_OK,
+                CHECK_MSG(facet_gfx12_refit(&view, &scene, NULL, NULL, out, &err) == FACET_OK,
                           "%s: %s",
                           what,
                           err.message);
                 (void)check_holds(&after, &moved, what);
                 taken++;
-                CHECK(facet_gfx12_refit(&view, &scene, pool, threads, NULL) == FACET_OK);
+                facet_progress_start(&progress, &(struct facet_progress_config){.quiet = true});
+                CHECK(facet_gfx12_refit(&view, &scene, pool, &progress, threads, NULL) == FACET_OK);
+                facet_progress_finish(&progress);
+                /* All nodes but those of the top level. */
+                CHECK_EQ(progress.done, image.size / FACET_GFX12_NODE_BYTES - 2);
                 CHECK_MSG(memcmp(out, threads, image.size) == 0, "%s: threads show", what);
-                refused += facet_gfx12_refit(&tight_view, &scene, NULL, threads, NULL) != FACET_OK;
+                refused +=
+                    facet_gfx12_refit(&tight_view, &scene, NULL, NULL, threads, NULL) != FACET_OK;
                 mesh_free(&moved);
             }
             free(out);
@@ -240,8 +246,8 @@ TEST(an_image_may_be_refitted_where_it_is, "")
     uint8_t *out = malloc(image.size);
 
     scene = scene_of(&moved, &blas, &instance);
-    CHECK(facet_gfx12_refit(&view, &scene, NULL, out, NULL) == FACET_OK);
-    CHECK(facet_gfx12_refit(&view, &scene, NULL, image.bytes, NULL) == FACET_OK);
+    CHECK(facet_gfx12_refit(&view, &scene, NULL, NULL, out, NULL) == FACET_OK);
+    CHECK(facet_gfx12_refit(&view, &scene, NULL, NULL, image.bytes, NULL) == FACET_OK);
     CHECK(memcmp(out, image.bytes, image.size) == 0);
     free(out);
     free(image.bytes);
@@ -269,8 +275,9 @@ TEST(a_refit_that_is_refused_is_refused_in_place, "")
         out = malloc(image.size);
         mesh.triangles[0].vertex[0][0] = 0x1.8p127f; /* more than 2^127 wide */
         mesh.triangles[1].vertex[0][0] = -0x1.8p127f;
-        CHECK_EQ(facet_gfx12_refit(&view, &scene, NULL, out, &copied), FACET_ERR_INPUT);
-        CHECK_EQ(facet_gfx12_refit(&view, &scene, NULL, image.bytes, &placed), FACET_ERR_INPUT);
+        CHECK_EQ(facet_gfx12_refit(&view, &scene, NULL, NULL, out, &copied), FACET_ERR_INPUT);
+        CHECK_EQ(facet_gfx12_refit(&view, &scene, NULL, NULL, image.bytes, &placed),
+                 FACET_ERR_INPUT);
         CHECK_STR(placed.message, copied.message);
         free(out);
         free(image.bytes);
@@ -300,9 +307,9 @@ TEST(triangles_without_area_may_grow, "")
     CHECK_EQ(report.degenerate, 1);
     scene = scene_of(&grown, &blas, &instance);
     view = view_of(&image);
-    CHECK(facet_gfx12_refit(&view, &scene, NULL, image.bytes, NULL) == FACET_OK);
+    CHECK(facet_gfx12_refit(&view, &scene, NULL, NULL, image.bytes, NULL) == FACET_OK);
     view = view_of(&packed);
-    CHECK_EQ(facet_gfx12_refit(&view, &scene, NULL, packed.bytes, &err), FACET_ERR_INPUT);
+    CHECK_EQ(facet_gfx12_refit(&view, &scene, NULL, NULL, packed.bytes, &err), FACET_ERR_INPUT);
     CHECK_MSG(strstr(err.message, "primitive 7 of BLAS 0") != NULL, "%s", err.message);
     free(image.bytes);
     free(packed.bytes);
@@ -335,12 +342,12 @@ TEST(instances_with_equal_user_data_are_refitted, "")
     image = build(&scene, &updatable, &report);
     view = view_of(&image);
     out = malloc(image.size);
-    CHECK(facet_gfx12_refit(&view, &scene, NULL, out, NULL) == FACET_OK);
+    CHECK(facet_gfx12_refit(&view, &scene, NULL, NULL, out, NULL) == FACET_OK);
     CHECK(memcmp(out, image.bytes, image.size) == 0);
     for (int i = 0; i < 20; i++) {
         instance[i].world_to_object[0][3] = (float)(1 << i);
     }
-    CHECK(facet_gfx12_refit(&view, &scene, NULL, out, NULL) == FACET_OK);
+    CHECK(facet_gfx12_refit(&view, &scene, NULL, NULL, out, NULL) == FACET_OK);
     view.bytes = out;
     CHECK(facet_gfx12_walk(&view, &walk, NULL) == FACET_OK);
     for (uint32_t i = 0; i < walk.reached; i++) {

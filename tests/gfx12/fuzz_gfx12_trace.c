@@ -108,11 +108,15 @@ static void check_lists(const struct facet_gfx12_view *view, const struct facet_
     const uint32_t depths[2] = {0, UINT32_MAX};
     struct facet_gfx12_comparison comparison;
     struct facet_gfx12_gathered gathered;
+    struct facet_progress progress;
 
     require(facet_gfx12_same_shape(view, walk, view, walk));
     require(facet_gfx12_compare(views, walks, NULL, 0, NULL, &comparison, NULL) == FACET_OK);
     require(comparison.only[0] == 0 && comparison.only[1] == 0 && comparison.moved == 0);
-    require(facet_gfx12_gather(view, walk, depths, &gathered, NULL) == FACET_OK);
+    facet_progress_start(&progress, &(struct facet_progress_config){.quiet = true});
+    require(facet_gfx12_gather(view, walk, depths, &progress, &gathered, NULL) == FACET_OK);
+    facet_progress_finish(&progress);
+    require(progress.done == walk->reached);
     require(gathered.instance_count == comparison.instances[0]);
     for (uint64_t i = 0; i < gathered.triangle_count; i++) {
         require(gathered.triangles[i].level < gathered.level_count);

@@ -266,6 +266,7 @@ void facet_gfx12_gathered_free(struct facet_gfx12_gathered *gathered)
 enum facet_status facet_gfx12_gather(const struct facet_gfx12_view *view,
                                      const struct facet_gfx12_walk *walk,
                                      const uint32_t depth[2],
+                                     struct facet_progress *progress,
                                      struct facet_gfx12_gathered *out,
                                      struct facet_error *err)
 {
@@ -281,6 +282,7 @@ enum facet_status facet_gfx12_gather(const struct facet_gfx12_view *view,
         const uint32_t node = walk->order[i], parent = walk->nodes[node].parent;
 
         w.depth[node] = parent == FACET_GFX12_NO_NODE ? 0 : w.depth[parent] + 1;
+        facet_progress_add(progress, 1);
         if (walk->nodes[node].kind == FACET_GFX12_KIND_BOX) {
             gather_box(&w, node);
         } else if (walk->nodes[node].kind == FACET_GFX12_KIND_INSTANCE) {

@@ -2,6 +2,8 @@
 #ifndef FACET_GFX12_ASK_GATHER_H
 #define FACET_GFX12_ASK_GATHER_H
 
+#include "base/progress.h"
+
 #include "gfx12/image/walk.h"
 
 #define FACET_GFX12_PROCEDURAL_BOX 0xFFu /* in place of a child's slot */
@@ -44,10 +46,11 @@ struct facet_gfx12_gathered {
     uint64_t instance_count;
 };
 
-/* Boxes whose depth is from depth[0] to depth[1]. */
+/* Boxes whose depth is from depth[0] to depth[1]. `progress` (may be NULL) counts nodes. */
 enum facet_status facet_gfx12_gather(const struct facet_gfx12_view *view,
                                      const struct facet_gfx12_walk *walk,
                                      const uint32_t depth[2],
+                                     struct facet_progress *progress,
                                      struct facet_gfx12_gathered *out,
                                      struct facet_error *err);
 void facet_gfx12_gathered_free(struct facet_gfx12_gathered *gathered);

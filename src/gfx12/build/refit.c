@@ -52,6 +52,7 @@ struct refit {
     uint32_t *nodes; /* primitive nodes from the front, boxes of bottom levels up to the end */
     uint32_t primitive_count, box_count, top_count;
     uint8_t *bytes;
+    struct facet_progress *progress;
 };
 
 /* A node takes two units, and the walk says nothing of the second: here that is the place of what
@@ -673,6 +674,7 @@ static void pass_chunk(void *context, size_t begin, size_t end)
             return;
         }
     }
+    facet_progress_add(pass->r->progress, end - begin);
 }
 
 /* The message is made by failing once more, so that it is the same for any number of threads. */
@@ -822,6 +824,9 @@ static bool refit_in_turn(struct refit *r)
         } else {
             r->nodes[top++] = order[i];
         }
+        if (i % CHUNK == CHUNK - 1) {
+            facet_progress_add(r->progress, CHUNK);
+        }
     }
     if (status == FACET_OK) {
         memcpy(r->walk.order, r->nodes, top * sizeof *r->nodes);
@@ -900,10 +905,11 @@ static enum facet_status refit(struct refit *r, facet_pool *pool, struct facet_e
 enum facet_status facet_gfx12_refit(const struct facet_gfx12_view *view,
                                     const struct facet_bvh_scene_input *scene,
                                     facet_pool *pool,
+                                    struct facet_progress *progress,
                                     uint8_t *out,
                                     struct facet_error *err)
 {
-    struct refit r = {.view = view, .scene = scene, .bytes = out};
+    struct refit r = {.view = view, .scene = scene, .progress = progress, .bytes = out};
     const enum facet_status status = refit(&r, pool, err);
 
     for (uint32_t i = 0; r.blas != NULL && i < r.blas_count; i++) {

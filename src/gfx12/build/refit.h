@@ -11,16 +11,18 @@
 #ifndef FACET_GFX12_BUILD_REFIT_H
 #define FACET_GFX12_BUILD_REFIT_H
 
+#include "base/progress.h"
 #include "gfx12/build/build.h"
 #include "gfx12/image/walk.h"
 
 /* Writes view->size bytes, which may be those of the view. FACET_ERR_INPUT: image and scene do not
  * belong together. FACET_ERR_LIMIT: a primitive node has no room for the new vertices, so the tree
  * must be rebuilt. After a failure the bytes are worthless. The pool (may be NULL) only decides how
- * long it takes. */
+ * long it takes; the progress (may be NULL) counts nodes. */
 enum facet_status facet_gfx12_refit(const struct facet_gfx12_view *view,
                                     const struct facet_bvh_scene_input *scene,
                                     facet_pool *pool,
+                                    struct facet_progress *progress,
                                     uint8_t *out,
                                     struct facet_error *err);
 
