@@ -6,6 +6,7 @@
 #include "base/large.h"
 #include "gfx12/build/level.h"
 #include "gfx12/build/raw_node.h"
+#include "gfx12/build/refit_instances.h"
 #include "gfx12/build/refit_prim.h"
 #include "gfx12/image/node.h"
 #include "gfx12/image/shown.h"
@@ -27,15 +28,6 @@ struct covered {
     uint32_t depth; /* below the root of its BLAS */
 };
 
-struct instance {
-    uint32_t node;
-    uint32_t root;  /* of its BLAS, or of the part that it stands for */
-    uint32_t index; /* in the scene */
-    uint64_t base;  /* of its BLAS */
-    uint32_t user_data;
-    uint32_t matrix[12];
-};
-
 struct refit {
     const struct facet_gfx12_view *view;
     const struct facet_bvh_scene_input *scene;
@@ -45,9 +37,8 @@ struct refit {
     struct covered *covered; /* of boxes and instances, children first */
     struct facet_refit_blas *blas;
     uint32_t blas_count;
-    struct instance *instances, *moved;      /* of the image by node, and of the scene */
-    uint32_t instance_nodes, first_instance; /* how many, and where in the order of the walk */
-    uint64_t *bases;                         /* of the levels below instances */
+    struct facet_refit_instances instances;
+    uint64_t *bases; /* of the levels below instances */
     uint32_t base_count;
     uint32_t *nodes; /* primitive nodes from the front, boxes of bottom levels up to the end */
     uint32_t primitive_count, box_count, top_count;
@@ -131,7 +122,7 @@ static uint32_t survey(struct refit *r)
             *place_of(r, node) = places++;
         }
         if (n->kind == FACET_GFX12_KIND_INSTANCE) {
-            r->first_instance = r->instance_nodes++ == 0 ? i : r->first_instance;
+            r->instances.first = r->instances.nodes++ == 0 ? i : r->instances.first;
         }
         if (n->parent != FACET_GFX12_NO_NODE && is_root(r, node)) {
             r->bases[r->base_count++] = n->level_base;
@@ -183,135 +174,6 @@ static enum facet_status match_levels(struct refit *r, struct facet_error *err)
         status = facet_gfx12_refit_match(&r->blas[i], &r->scene->blas[i], err);
     }
     return status;
-}
-
-/* Any instance of the same mesh may take the place of another, since its node is written anew; by
- * user data, and where that is the same by matrix, each finds itself if nothing has changed. */
-static int compare_keys(const struct instance *x, const struct instance *y)
-{
-    if (x->base != y->base) {
-        return x->base < y->base ? -1 : 1;
-    }
-    if (x->user_data != y->user_data) {
-        return x->user_data < y->user_data ? -1 : 1;
-    }
-    return memcmp(x->matrix, y->matrix, sizeof x->matrix);
-}
-
-static int compare_instances(const void *a, const void *b)
-{
-    const struct instance *x = a, *y = b;
-    const int keys = compare_keys(x, y);
-
-    return keys != 0 ? keys : x->root < y->root ? -1 : x->root > y->root;
-}
-
-/* Several nodes can stand for one instance, each for another part of its BLAS (R-G12-72). Of nodes
- * that are alike, the n-th for a part belongs to the n-th instance. Numbers the instances of the
- * sorted nodes from 0 on in `index`, and returns how many there are. */
-static uint32_t number_instances(struct instance *list, uint32_t nodes)
-{
-    uint32_t first = 0, same = 0, count = 0;
-
-    for (uint32_t i = 0; i < nodes; i++) {
-        if (i == 0 || compare_keys(&list[i - 1], &list[i]) != 0) {
-            first = count;
-            same = 0;
-        } else {
-            same = list[i - 1].root == list[i].root ? same + 1 : 0;
-        }
-        list[i].index = first + same;
-        count = first + same >= count ? first + same + 1 : count;
-    }
-    return count;
-}
-
-static int compare_nodes(const void *a, const void *b)
-{
-    const struct instance *x = a, *y = b;
-
-    return x->node < y->node ? -1 : x->node > y->node;
-}
-
-static enum facet_status
-read_instance(const struct refit *r, uint32_t node, struct instance *out, struct facet_error *err)
-{
-    struct facet_gfx12_link links[8];
-    struct facet_gfx12_instance in;
-    const unsigned count = facet_gfx12_links(r->view, &r->walk, node, links);
-    bool one = count != 0 && r->walk.nodes[node].level_base == top_base(r);
-
-    for (unsigned i = 1; i < count; i++) {
-        one = one && links[i].offset == links[0].offset;
-    }
-    if (!one) {
-        return facet_gfx12_refit_mismatch(
-            err,
-            facet_gfx12_node_offset(node),
-            "is an instance in a BLAS, or one that names several nodes; a refit follows neither");
-    }
-    facet_gfx12_instance_decode(facet_gfx12_node_bytes(r->view, node), &in);
-    *out = (struct instance){
-        .node = node, .root = facet_gfx12_node_at(links[0].offset), .user_data = in.user_data};
-    out->base = r->walk.nodes[out->root].level_base;
-    memcpy(out->matrix, in.world_to_object, sizeof out->matrix);
-    return FACET_OK;
-}
-
-static enum facet_status match_instances(struct refit *r, struct facet_error *err)
-{
-    const uint32_t count = r->scene->instance_count, nodes = r->instance_nodes;
-    enum facet_status status = FACET_OK;
-    uint32_t found = 0;
-
-    r->instances = malloc(((size_t)nodes + 1) * sizeof *r->instances);
-    r->moved = malloc(((size_t)count + 1) * sizeof *r->moved);
-    if (r->instances == NULL || r->moved == NULL) {
-        return no_memory(err);
-    }
-    for (uint32_t i = r->first_instance; found < nodes && status == FACET_OK; i++) {
-        const uint32_t node = r->walk.order[i];
-
-        if (r->walk.nodes[node].kind == FACET_GFX12_KIND_INSTANCE) {
-            status = read_instance(r, node, &r->instances[found++], err);
-        }
-    }
-    if (status != FACET_OK) {
-        return status;
-    }
-    qsort(r->instances, nodes, sizeof *r->instances, compare_instances);
-    found = number_instances(r->instances, nodes);
-    if (found != count) {
-        return facet_fail(err,
-                          FACET_ERR_INPUT,
-                          0,
-                          "the image does not belong to this scene: it has %u instances, the scene "
-                          "%u",
-                          found,
-                          count);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const struct facet_bvh_instance *in = &r->scene->instances[i];
-
-        r->moved[i] = (struct instance){.index = i,
-                                        .base = in->blas < r->blas_count ? r->blas[in->blas].base
-                                                                         : UINT64_MAX,
-                                        .user_data = in->user_data};
-        memcpy(r->moved[i].matrix, in->world_to_object, sizeof r->moved[i].matrix);
-    }
-    qsort(r->moved, count, sizeof *r->moved, compare_instances);
-    for (uint32_t i = 0; i < nodes; i++) {
-        const struct instance *moved = &r->moved[r->instances[i].index];
-
-        if (r->instances[i].base != moved->base) {
-            return facet_gfx12_refit_mismatch(err,
-                                              facet_gfx12_node_offset(r->instances[i].node),
-                                              "is an instance of another mesh");
-        }
-        r->instances[i].index = moved->index;
-    }
-    qsort(r->instances, nodes, sizeof *r->instances, compare_nodes);
-    return FACET_OK;
 }
 
 /* ---- boxes ---- */
@@ -539,7 +401,7 @@ static enum facet_status refit_box(struct refit *r, uint32_t node, struct facet_
 
 /* What an instance shows of its BLAS: the whole, and the boxes of the root's children. */
 static unsigned cover_shown(const struct refit *r,
-                            const struct instance *instance,
+                            const struct facet_refit_instance *instance,
                             struct covered *whole,
                             struct facet_gfx12_bounds shown[8])
 {
@@ -567,9 +429,7 @@ static unsigned cover_shown(const struct refit *r,
 
 static enum facet_status refit_instance(struct refit *r, uint32_t node, struct facet_error *err)
 {
-    const struct instance wanted = {.node = node};
-    const struct instance *found =
-        bsearch(&wanted, r->instances, r->instance_nodes, sizeof *r->instances, compare_nodes);
+    const struct facet_refit_instance *found = facet_gfx12_refit_instance_at(&r->instances, node);
     const struct facet_bvh_instance *moved = &r->scene->instances[found->index];
     struct covered *own = covered_of(r, node);
     uint8_t *bytes = r->bytes + facet_gfx12_node_offset(node);
@@ -870,7 +730,7 @@ static enum facet_status refit(struct refit *r, facet_pool *pool, struct facet_e
         return no_memory(err);
     }
     covered = survey(r);
-    if (r->scene->blas_count == 1 && r->instance_nodes == 0) {
+    if (r->scene->blas_count == 1 && r->instances.nodes == 0) {
         r->alone = *r->scene; /* a BLAS without a TLAS has no instances to follow */
         r->alone.instance_count = 0;
         r->scene = &r->alone;
@@ -885,7 +745,8 @@ static enum facet_status refit(struct refit *r, facet_pool *pool, struct facet_e
     }
     status = match_levels(r, err);
     if (status == FACET_OK) {
-        status = match_instances(r, err);
+        status = facet_gfx12_refit_match_instances(
+            r->view, &r->walk, top_base(r), r->scene, r->blas, &r->instances, err);
     }
     if (status == FACET_OK) {
         const bool alone = pool == NULL || facet_pool_threads(pool) == 1;
@@ -917,8 +778,7 @@ enum facet_status facet_gfx12_refit(const struct facet_gfx12_view *view,
     }
     free(r.blas);
     free(r.bases);
-    free(r.instances);
-    free(r.moved);
+    free(r.instances.list);
     free(r.nodes);
     free(r.covered);
     facet_gfx12_walk_free(&r.walk);
