@@ -5,6 +5,7 @@
 #include "fuzz/fuzz.h"
 #include "gfx12/drivers/headers.h"
 #include "gfx12/drivers/hiprt.h"
+#include "gfx12/drivers/radv_capture.h"
 #include "gfx12/drivers/rdf.h"
 #include "gfx12/drivers/rules.h"
 #include "gfx12/drivers/sniff.h"
@@ -47,6 +48,9 @@ static void check_rules(const struct facet_gfx12_structure *s, const uint8_t *by
     memcpy(copy + room, bytes, size);
     memcpy(original, copy, room + size);
     facet_gfx12_hiprt_translate(copy, pieces, 2);
+    if (pieces[0].structure.driver == FACET_GFX12_DRIVER_GPURT) {
+        facet_gfx12_radv_capture_translate(copy, &pieces[0]);
+    }
     if (facet_gfx12_walk(&view, &walk, NULL) == FACET_OK) {
         found = facet_gfx12_pieces_follow(&view, &walk, pieces, 2, 8);
         for (uint32_t i = 0; i < found; i++) {
