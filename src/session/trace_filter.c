@@ -10,6 +10,7 @@ enum { MOST_TEXT = 1024 };
 struct reader {
     struct facet_trace_filter *only;
     const struct facet_object *program;
+    bool lacks; /* the symbol that was asked for last is not in the program */
 };
 
 /* "A..B", or "A" alone; the text is taken apart. */
@@ -87,7 +88,7 @@ static bool read_core(const char *text, struct facet_trace_range *range)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && range->first <= UINT16_MAX;
 }
 
-static bool read_value(const struct reader *r, const char *key, char *value)
+static bool read_value(struct reader *r, const char *key, char *value)
 {
     struct facet_trace_filter *only = r->only;
     struct facet_trace_range *range;
@@ -106,13 +107,15 @@ static bool read_value(const struct reader *r, const char *key, char *value)
         return false;
     }
     range = (pc || sym ? only->pc : core ? only->core : only->address) + (*count)++;
-    return sym    ? read_symbol(r->program, value, range)
-           : core ? read_core(value, range)
-                  : read_places(r->program, value, range);
+    if (sym) {
+        r->lacks = !read_symbol(r->program, value, range);
+        return !r->lacks;
+    }
+    return core ? read_core(value, range) : read_places(r->program, value, range);
 }
 
 /* One condition; *bad becomes the part that is none. */
-static bool read_condition(const struct reader *r, char *text, const char **bad)
+static bool read_condition(struct reader *r, char *text, const char **bad)
 {
     char *equals = strchr(text, '='), *value, *rest = NULL;
 
@@ -135,7 +138,7 @@ static bool read_condition(const struct reader *r, char *text, const char **bad)
     return true;
 }
 
-static bool read_only(const struct reader *r, const struct cli_args *args, const char *all)
+static bool read_only(struct reader *r, const struct cli_args *args, const char *all)
 {
     char text[MOST_TEXT], *rest = NULL;
     const char *bad = all;
@@ -148,7 +151,10 @@ static bool read_only(const struct reader *r, const struct cli_args *args, const
             good = read_condition(r, item, &bad);
         }
     }
-    if (!good) {
+    if (!good && r->lacks) {
+        (void)cli_bad(
+            args, "--trace-only %.80s: '%.80s': expected a symbol of the program", all, bad);
+    } else if (!good) {
         (void)cli_bad(
             args,
             "--trace-only %.80s: '%.80s': expected conditions pc=A..B, sym=NAME, addr=A..B, "
@@ -203,7 +209,7 @@ bool session_trace_filter_read(struct facet_trace_options *options,
                                const struct cli_args *args,
                                const struct facet_object *program)
 {
-    const struct reader r = {only, program};
+    struct reader r = {only, program, false};
     const char *text = cli_value(args, "trace-only");
 
     options->only = text != NULL ? only : NULL;

@@ -940,6 +940,8 @@ def words_that_are_no_conditions_are_refused():
         result = facet("run", elf, "--trace", "-", option, text)
         check_eq(result.returncode, 2, f"{option} {text[:40]}")
         check("expected" in result.stderr, f"{option} {text[:40]}: {result.stderr}")
+    result = facet("run", elf, "--trace", "-", "--trace-only", "class=load,sym=_start|nobody")
+    check("'nobody': expected a symbol of the program\n" in result.stderr, result.stderr)
     result = facet("run", elf, "--trace-last", "3")
     check_eq(result.returncode, 2, "--trace-last without --trace")
 
