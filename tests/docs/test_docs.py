@@ -22,6 +22,8 @@ SOURCE = os.environ["FACET_SOURCE"]
 
 # Commands that a page shows and that this test does not run: they build, install or test Facet
 # itself, or take the time of a whole run.
+# What a command says of its progress after some seconds, on a host that is busy.
+PROGRESS = re.compile(r"[a-z]+: +(\d+ % \(\d+/\d+ \w+\)|\d+ \w+ in \d+ s$)")
 NOT_RUN = {
     "make", "make demo", "make test", "make test-long", "make bench", "make clean", "make format",
     "make tidy", "make pictures", "make fuzz", "make fuzz FUZZ_SECONDS=60", "make install PREFIX=$HOME/.local",
@@ -111,7 +113,7 @@ def check_commands(shown):
                 continue
             code = re.search(r"# exit (\d+)$", command)
             result = run_in(folder, command)
-            got = [line.rstrip() for line in result.stdout.splitlines()]
+            got = [line.rstrip() for line in result.stdout.splitlines() if not PROGRESS.match(line)]
             check_eq(result.returncode, int(code.group(1)) if code else 0,
                      f"{where}: exit code of '{command}', which printed:\n{result.stdout}\nand")
             if expected:
