@@ -4,7 +4,7 @@
 #include "contract/tile_csrs.h"
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
-#include "tile/tally.h"
+#include "tile/tally/tally.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Scalar and vector atomics (tile-semantics.md 9, 8.2). */
 #include "tile/system.h"
-#include "tile/tally.h"
+#include "tile/tally/tally.h"
 #include "tile/told.h"
 #include "tile/watch.h"
 

@@ -1,7 +1,7 @@
 /* TEX2D and the raster and geometry instructions: what the core adds to src/raster (handles, the
  * texture cache, error reports; tile-semantics.md 8.2, 11.1, 14). */
 #include "tile/exec_vec.h"
-#include "tile/tally.h"
+#include "tile/tally/tally.h"
 #include "tile/watch.h"
 
 #include <string.h>

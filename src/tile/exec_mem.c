@@ -1,7 +1,7 @@
 /* Loads and stores, scalar and vector (tile-semantics.md 7). */
 #include "contract/tile_csrs.h"
 #include "tile/system.h"
-#include "tile/tally.h"
+#include "tile/tally/tally.h"
 #include "tile/told.h"
 #include "tile/watch.h"
 

@@ -3,7 +3,7 @@
 #include "contract/tile_csrs.h"
 #include "isa/isa.h"
 #include "tile/system.h"
-#include "tile/tally.h"
+#include "tile/tally/tally.h"
 #include "tile/watch.h"
 
 #include <stdlib.h>

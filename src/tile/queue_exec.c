@@ -2,7 +2,7 @@
  * IMEM and the sampler table: exactly the machine's main space. */
 #include "tile/queue.h"
 
-#include "tile/tally.h"
+#include "tile/tally/tally.h"
 
 #include <string.h>
 

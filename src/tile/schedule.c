@@ -6,7 +6,7 @@
  * steps of a budget) takes the slot-by-slot way, with the same result. */
 #include "contract/tile_csrs.h"
 #include "tile/system.h"
-#include "tile/tally.h"
+#include "tile/tally/tally.h"
 #include "tile/told.h"
 #include "tile/watch.h"
 

@@ -17,7 +17,7 @@
  * nothing it read has changed. The instruction itself is then executed in turn (schedule.c). */
 #include "base/require.h"
 #include "base/ways.h"
-#include "tile/tally.h"
+#include "tile/tally/tally.h"
 
 #include <string.h>
 

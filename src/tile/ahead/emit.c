@@ -15,7 +15,7 @@
 #include "base/ways.h"
 #include "isa/isa.h"
 #include "isa/isa_rows.h"
-#include "tile/tally.h"
+#include "tile/tally/tally.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  * executed, stretch by stretch; host code adds one entry when it leaves a piece. What a core keeps
  * is then added to counters that stand beside the decoded code; they go to the rows of the profile
  * when that code changes and when counting ends. */
-#ifndef FACET_TILE_TALLY_H
-#define FACET_TILE_TALLY_H
+#ifndef FACET_TILE_TALLY_TALLY_H
+#define FACET_TILE_TALLY_TALLY_H
 
 #include "machine/counts.h"
 #include "tile/core.h"

@@ -1,5 +1,5 @@
 /* See tally.h. */
-#include "tile/tally.h"
+#include "tile/tally/tally.h"
 
 #include "contract/tile_csrs.h"
 #include "isa/isa.h"
