@@ -153,7 +153,7 @@ static void run(struct guest *g,
     if (listens) {
         guest_observe(g, &listener);
     }
-    out->trap = guest_run(g, "%s", s->text);
+    guest_copy_trap(&out->trap, guest_run(g, "%s", s->text));
     guest_observe(g, NULL);
     memcpy(out->x, g->hart->x, sizeof out->x);
     out->stickies[0] = guest_csr(g, FACET_CSR_CAP_PREC_EXC_ST);
@@ -186,7 +186,7 @@ TEST(lanes_at_once_equal_lane_by_lane, "")
     for (unsigned round = 0; round < 1000 && !harness_failed(); round++) {
         struct scene s = random_scene();
         uint32_t uv[2 * VL];
-        struct outcome fast, slow;
+        struct outcome fast = {0}, slow = {0};
 
         for (unsigned k = 0; k < 256; k++) {
             s.texels[k] = harness_random() * (round % 3 != 0);
@@ -306,7 +306,7 @@ TEST(samples_one_after_another_follow_every_change, "")
 
     g->hart->gfx_kept = &kept;
     for (unsigned round = 0; round < 600 && !harness_failed(); round++) {
-        struct outcome fast, slow;
+        struct outcome fast = {0}, slow = {0};
 
         if (round % 12 == 0) { /* or hardly anything usual would be left */
             s = first;

@@ -236,7 +236,7 @@ static void run(struct guest *g, const struct scene *s, bool listens, struct out
     if (listens) {
         guest_observe(g, &listener);
     }
-    out->trap = guest_run(g, "%s", s->text);
+    guest_copy_trap(&out->trap, guest_run(g, "%s", s->text));
     guest_observe(g, NULL);
     memcpy(out->x, h->x, sizeof out->x);
     memcpy(out->bank, h->units.pmask.bank, sizeof out->bank);
