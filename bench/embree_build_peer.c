@@ -220,9 +220,10 @@ static void *create_leaf(RTCThreadLocalAllocator to,
     return node;
 }
 
+/* Of the mesh itself: a refit may have left the positions that Embree has where they moved to. */
 static const float *corner(const struct embree_builder *b, uint32_t triangle, unsigned c)
 {
-    return &b->positions[3 * (size_t)b->mesh->indices[3 * (size_t)triangle + c]];
+    return &b->mesh->positions[3 * (size_t)b->mesh->indices[3 * (size_t)triangle + c]];
 }
 
 static struct RTCBuildPrimitive *make_primitives(const struct embree_builder *b)
