@@ -332,24 +332,58 @@ static void cut_items(void *context, size_t begin, size_t end)
 
 /* ---- all of it ---- */
 
-static void measure(struct splitter *s, struct wish_job *job)
-{
-    const struct facet_level *level = s->level;
-    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
-    double area = 0.0;
+/* The level in PARTS stretches, whatever the threads are, so that the sum of areas has the same
+ * bits. */
+#define PARTS 64
 
-    for (uint32_t i = 0; i < level->item_count; i++) {
-        area += facet_bvh_box_area(level->items[i].lo, level->items[i].hi);
+struct extent {
+    double lo[3], hi[3], area;
+};
+
+struct measuring {
+    const struct facet_level *level;
+    struct extent part[PARTS];
+};
+
+static void measure_parts(void *context, size_t begin, size_t end)
+{
+    struct measuring *m = context;
+    const struct facet_level *level = m->level;
+
+    for (size_t p = begin; p < end; p++) {
+        const uint64_t count = level->item_count;
+        struct extent e = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0.0};
+
+        for (uint64_t i = count * p / PARTS; i < count * (p + 1) / PARTS; i++) {
+            e.area += facet_bvh_box_area(level->items[i].lo, level->items[i].hi);
+            for (int k = 0; k < 3; k++) {
+                e.lo[k] = fmin(e.lo[k], (double)level->items[i].lo[k]);
+                e.hi[k] = fmax(e.hi[k], (double)level->items[i].hi[k]);
+            }
+        }
+        m->part[p] = e;
+    }
+}
+
+static void measure(struct splitter *s, struct wish_job *job, facet_pool *pool)
+{
+    struct measuring m = {.level = s->level};
+    struct extent whole;
+
+    facet_pool_for(pool, PARTS, 1, measure_parts, &m);
+    whole = m.part[0];
+    for (int p = 1; p < PARTS; p++) {
+        whole.area += m.part[p].area;
         for (int k = 0; k < 3; k++) {
-            lo[k] = fmin(lo[k], (double)level->items[i].lo[k]);
-            hi[k] = fmax(hi[k], (double)level->items[i].hi[k]);
+            whole.lo[k] = fmin(whole.lo[k], m.part[p].lo[k]);
+            whole.hi[k] = fmax(whole.hi[k], m.part[p].hi[k]);
         }
     }
     for (int k = 0; k < 3; k++) {
-        s->origin[k] = lo[k];
-        s->extent[k] = hi[k] - lo[k];
+        s->origin[k] = whole.lo[k];
+        s->extent[k] = whole.hi[k] - whole.lo[k];
     }
-    job->average = area / level->item_count;
+    job->average = whole.area / s->level->item_count;
 }
 
 static void replace_items(struct facet_level *level, struct splitter *s)
@@ -382,7 +416,7 @@ facet_gfx12_level_split(struct facet_level *level, facet_pool *pool, struct face
     s.first = facet_large_alloc(((size_t)count + 1) * sizeof *s.first);
     good = s.wish != NULL && s.first != NULL;
     if (good) {
-        measure(&s, &job);
+        measure(&s, &job, pool);
         facet_pool_for(pool, count, 4096, make_wishes, &job);
         choose_scale(&s);
         s.first[0] = 0;
