@@ -31,6 +31,7 @@ struct found {
 
 struct decoder {
     const struct facet_gfx12_unit *unit;
+    uint64_t top; /* base of the structure that rays start in */
     uint32_t root;
     uint64_t max_units;
     struct found *nodes;
@@ -444,6 +445,10 @@ static void decode_instance(struct decoder *d, uint32_t number)
     }
     memset(&out, 0, sizeof out);
     facet_gfx12_instance_decode(d->unit->image + node.address, &in);
+    if (node.base != d->top || facet_gfx12_base_address(in.pointer) == d->top) {
+        d->odd = true; /* below another instance: the way back is not one to the TLAS */
+        return;
+    }
     out.numbered = facet_gfx12_instance_numbered(&in, d->root, &root);
     count = (in.child_count_minus_one & 3u) + 1;
     facet_gfx12_child_ids(in.child, count, 0, 0, out.box.id);
@@ -697,6 +702,7 @@ enum facet_status facet_gfx12_fast_decode(struct facet_gfx12_tracer *tracer,
 {
     const struct decoder fresh = {
         .unit = &tracer->unit,
+        .top = facet_gfx12_base_address(facet_gfx12_base_make(tracer->address, 0)),
         .root = tracer->root,
         .max_units = max_bytes != 0 && max_bytes / FAST_UNIT < MOST_UNITS ? max_bytes / FAST_UNIT
                                                                           : MOST_UNITS,

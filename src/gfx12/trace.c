@@ -4,6 +4,7 @@
  * that they can differ only in the order of visits. */
 #include "gfx12/trace_state.h"
 
+#include "base/array.h"
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/float.h"
@@ -214,6 +215,13 @@ void facet_gfx12_trace_pair(struct facet_gfx12_trace_state *t, uint32_t node, co
 
 /* ---- reference loop ---- */
 
+/* Where an instance was met that lies below another one, to return to. */
+struct level {
+    struct facet_gfx12_ray ray;
+    uint64_t base;
+    uint32_t instance, user_data;
+};
+
 struct stack {
     uint64_t *items;
     size_t count, capacity;
@@ -221,6 +229,9 @@ struct stack {
     bool failed;
     struct facet_gfx12_turn turn;
     uint64_t local[64];
+    /* A RETURN leads to the last of these; without any, to the TLAS. */
+    struct level *levels;
+    size_t level_count, level_capacity;
 };
 
 static void stack_push(struct stack *s, uint64_t item)
@@ -241,6 +252,37 @@ static void stack_push(struct stack *s, uint64_t item)
     s->items[s->count++] = item;
     s->pushed++;
     s->turn.push[s->turn.pushes++] = item;
+}
+
+/* A return to the TLAS needs no notes: the query has them. */
+static void push_return(const struct facet_gfx12_trace_state *t,
+                        struct stack *s,
+                        const struct facet_gfx12_ray *before)
+{
+    stack_push(s, FACET_GFX12_RETURN);
+    if (t->instance == FACET_GFX12_INVALID) {
+        return;
+    }
+    if (!facet_array_fit(&s->levels, &s->level_capacity, s->level_count + 1, sizeof s->levels[0])) {
+        s->failed = true;
+        return;
+    }
+    s->levels[s->level_count++] = (struct level){*before, t->base, t->instance, t->user_data};
+}
+
+static void leave_instance(struct facet_gfx12_trace_state *t, struct stack *s)
+{
+    const struct level *level;
+
+    if (s->level_count == 0) {
+        facet_gfx12_trace_enter_tlas(t);
+        return;
+    }
+    level = &s->levels[--s->level_count];
+    t->ray = level->ray;
+    t->base = level->base;
+    t->instance = level->instance;
+    t->user_data = level->user_data;
 }
 
 /* Pushes what is below an instance; returns the node to continue with. */
@@ -266,7 +308,7 @@ static uint64_t descend_instance(struct facet_gfx12_trace_state *t,
         t->ray = *before; /* the unit transforms the ray also when every child is missed */
         return FACET_GFX12_INVALID;
     }
-    stack_push(s, FACET_GFX12_RETURN);
+    push_return(t, s, before);
     facet_gfx12_trace_enter_instance(t, node, v);
     for (unsigned i = count; i-- > 1;) {
         stack_push(s, child[i]);
@@ -291,7 +333,7 @@ static bool pop(struct facet_gfx12_trace_state *t, struct stack *s, uint64_t *cu
 {
     while (*cur == FACET_GFX12_INVALID || *cur == FACET_GFX12_RETURN) {
         if (*cur == FACET_GFX12_RETURN) {
-            facet_gfx12_trace_enter_tlas(t);
+            leave_instance(t, s);
             s->turn.returns++;
         }
         if (s->count == 0) {
@@ -388,11 +430,14 @@ enum facet_status facet_gfx12_trace_watched(const struct facet_gfx12_unit *unit,
     s.pushed = 0;
     s.capacity = sizeof s.local / sizeof s.local[0];
     s.failed = false;
+    s.levels = NULL;
+    s.level_count = s.level_capacity = 0;
     status = reference_loop(&t, &s, watch, context, err);
     t.stats->pushes = s.pushed;
     if (s.items != s.local) {
         free(s.items);
     }
+    free(s.levels);
     return status;
 }
 
