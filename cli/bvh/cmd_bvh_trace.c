@@ -79,16 +79,17 @@ static enum facet_status trace(const struct cli_args *args,
     return status;
 }
 
-/* What is wrong with the image by itself, as after a wrong --base or --root; NULL: nothing. */
+/* What is wrong with the image by itself, as after a wrong --base or --root, or for the stack that
+ * was asked for; NULL: nothing. */
 static const char *trouble_of(const struct cli_args *args,
                               const struct facet_gfx12_view *view,
                               char text[REPORT_TROUBLE])
 {
-    return (cli_given(args, "base") || cli_given(args, "root")) &&
-                   (report_wrong_base_text(args, view, text) ||
-                    report_trouble_text(view, true, text))
-               ? text
-               : NULL;
+    if ((cli_given(args, "base") || cli_given(args, "root")) &&
+        (report_wrong_base_text(args, view, text) || report_trouble_text(view, true, text))) {
+        return text;
+    }
+    return cli_given(args, "stack") && report_nested_text(view, text) ? text : NULL;
 }
 
 /* The rays are read: traces them, or a part, and finishes the work where all of it is done. */

@@ -3,8 +3,8 @@
  * The nodes are found by following children from the root. A node is known by its address, the
  * address of the base it was reached with (its children are relative to it) and its kind, so any
  * image can be decoded, shared and cyclic ones included; links are filled in at the end. What does
- * not fit the records (ranges without an end, primitives directly below an instance) sets `odd`,
- * and the tracer stays with the reference loop. */
+ * not fit the records (ranges without an end, primitives directly below an instance, instances
+ * below instances) sets `odd`, and the tracer stays with the reference loop. */
 #include "gfx12/fast.h"
 
 #include "base/array.h"

@@ -253,6 +253,31 @@ bool report_trouble_text(const struct facet_gfx12_view *view,
     return found;
 }
 
+bool report_nested_text(const struct facet_gfx12_view *view, char out[REPORT_TROUBLE])
+{
+    struct facet_gfx12_walk walk;
+    uint64_t count = 0;
+
+    if (facet_gfx12_walk(view, &walk, NULL) != FACET_OK) {
+        return false;
+    }
+    for (uint32_t i = 0; i < walk.reached; i++) {
+        const struct facet_gfx12_walk_node *n = &walk.nodes[walk.order[i]];
+
+        count += n->kind == FACET_GFX12_KIND_INSTANCE && n->level_base != view->base;
+    }
+    facet_gfx12_walk_free(&walk);
+    if (count != 0) {
+        (void)snprintf(out,
+                       REPORT_TROUBLE,
+                       "%" PRIu64 " instance%s below instances: with --stack a ray comes back from "
+                       "there to the TLAS, and hits may be missing",
+                       count,
+                       count == 1 ? " lies" : "s lie");
+    }
+    return count != 0;
+}
+
 bool report_broken(const struct cli_args *args,
                    const struct facet_gfx12_view *view,
                    const struct facet_gfx12_walk *walk,

@@ -42,6 +42,8 @@ bool report_wrong_base_text(const struct cli_args *args,
 bool report_trouble_text(const struct facet_gfx12_view *view,
                          bool twisted,
                          char out[REPORT_TROUBLE]);
+/* For loops on the LDS stack: true and the line when instances lead to instances (R-G12-146). */
+bool report_nested_text(const struct facet_gfx12_view *view, char out[REPORT_TROUBLE]);
 /* Adds the three counts and, for those that are not 0, the example to an object. */
 void report_lost_json(struct json_t *object, const struct facet_gfx12_lost *lost);
 

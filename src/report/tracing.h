@@ -14,9 +14,10 @@ struct report_tracing_unit;
 struct report_tracing {
     uint64_t count; /* of rays */
     const char *stack;
-    bool figures;        /* --stats */
-    bool candidates;     /* are listed */
-    const char *trouble; /* with the image by itself, when its base or root was given; or NULL */
+    bool figures;    /* --stats */
+    bool candidates; /* are listed */
+    const char
+        *trouble; /* with the image by itself, when its base, root or a stack was given; or NULL */
     /* What computing needs. */
     const struct facet_gfx12_batch_ray *rays;
     const struct facet_gfx12_view *view;

@@ -169,6 +169,28 @@ INSTANCE(instance_child_type, in.child[0].node_type = 7)
 INSTANCE(instance_loop, in.pointer = facet_gfx12_base_make(0, 0x200))
 
 INSTANCE(unseen_instance, in.cull_mask = 0)
+
+/* Another TLAS behind the image, whose only instance leads to the TLAS in front. */
+static void scene_below(struct subject *s)
+{
+    const size_t at = s->image.size;
+    struct facet_gfx12_instance in;
+    struct facet_gfx12_box box;
+
+    facet_gfx12_box_decode(s->image.bytes, &box);
+    facet_gfx12_instance_decode(node_at(s, s->instance), &in);
+    s->image.bytes = realloc(s->image.bytes, at + 256);
+    s->image.size = at + 256;
+    box.primitive_child_offset = (uint32_t)(at + 128) >> 3;
+    box.child_count_minus_one = 0;
+    box.child[0].node_type = 6;
+    in.pointer = facet_gfx12_base_make(0, 0);
+    facet_gfx12_box_encode(&box, s->image.bytes + at);
+    facet_gfx12_instance_encode(&in, s->image.bytes + at + 128);
+    s->view.bytes = s->image.bytes;
+    s->view.size = s->image.size;
+    s->view.root = (uint32_t)(at >> 3) | FACET_GFX12_ROOT;
+}
 INSTANCE(shrunk_instance, {
     for (int i = 0; i < 12; i++) {
         in.world_to_object[i] = facet_float_bits(2 * facet_float_of(in.world_to_object[i]));
@@ -389,7 +411,7 @@ static const struct damage damages[] = {
     D(nan_vertex, 31, W),
     D(matrix_junk, 5, E), D(name_twice, 40, E), D(name_twice, 41, W), D(name_elsewhere, 40, E), D(lost_range, 41, W),
     D(lost_box, 42, E), D(lost_range, 42, E), D(unseen_instance, 43, W), D(shrunk_instance, 44, W),
-    D(box_as_instance, 2, E), D(twice_the_same, 12, E),
+    D(box_as_instance, 2, E), D(twice_the_same, 12, E), D(scene_below, 53, W),
 };
 /* clang-format on */
 
@@ -458,7 +480,7 @@ TEST(every_damage_is_named_by_its_rule,
         facet_gfx12_check_free(&check);
         free(s.image.bytes);
     }
-    CHECK_EQ(covered, 0x7FFFFFFF | UINT64_C(0x1F) << 39); /* V01 .. V31, V40 .. V44 */
+    CHECK_EQ(covered, 0x7FFFFFFF | UINT64_C(0x1F) << 39 | UINT64_C(1) << 52); /* and V53 */
 }
 
 /* The same box under two parents. */

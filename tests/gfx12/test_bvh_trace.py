@@ -55,6 +55,37 @@ def the_ray_of_worked_example_12():
         check("2, 1 hit\n" in text, "figures: " + text)
 
 
+@case("G12-296")
+def an_instance_below_an_instance():
+    """The cube of example 12 at half the size below a second TLAS: its ray hits at the same t from half as far away."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(built(folder, CUBE, "--quality", "contract"), "rb") as f:
+            cube = f.read()
+        outer = bytearray(cube[:0x100])
+        for k in (0, 5, 10):  # world_to_object
+            struct.pack_into("<f", outer, 0x80 + 4 * k, 2.0)
+        pointer, = struct.unpack_from("<Q", outer, 0x80 + 48)
+        struct.pack_into("<Q", outer, 0x80 + 48, pointer >> 45 << 45 | 0x100 // 8)
+        inner = bytearray(cube)
+        pointer, = struct.unpack_from("<Q", inner, 0x80 + 48)
+        struct.pack_into("<Q", inner, 0x80 + 48, pointer >> 45 << 45 | 0x200 // 8)
+        image = os.path.join(folder, "nested.gfx12")
+        with open(image, "wb") as f:
+            f.write(outer + inner)
+        ray = tuple(x / 2 for x in EXAMPLE[:3]) + (0,) + tuple(x / 2 for x in EXAMPLE[4:7]) + (math.inf,)
+        for options in ((), ("--plain",)):
+            (hit,), _ = trace(folder, image, [ray], *options)
+            check_eq(hit[:5], (1.0, .125, .5, 8, 0), "t, u, v, primitive, geometry")
+        why = facet("bvh", "why", image, "--ray", " ".join(map(str, ray[:3] + ray[4:7])), "--expect", "8")
+        check_eq(why.returncode, 0, why.stdout)
+        found = json.loads(facet("bvh", "check", image, "--json").stdout)["findings"]
+        check_eq([f["severity"] for f in found if f["rule"] == "V53"], ["warning"], "instances below instances")
+        result = facet("bvh", "trace", image, "--rays", os.path.join(folder, "rays.bin"), "-o", os.path.join(folder, "x"),
+                       "--stack", "16")
+        check_eq(result.returncode, 1, "a short stack")
+        check("1 instance lies below instances" in result.stderr, result.stderr)
+
+
 def triangle_test(o, d, a, b, c):
     e1 = [b[k] - a[k] for k in range(3)]
     e2 = [c[k] - a[k] for k in range(3)]

@@ -296,6 +296,15 @@ static void report_cases(struct facet_checker *c)
                                    c->unseen.count == 1 ? " has" : "s have",
                                    c->unseen.count == 1 ? "it" : "them");
     }
+    if (c->nested.count != 0) {
+        facet_gfx12_checker_report(c,
+                                   53,
+                                   c->nested.first,
+                                   "%llu instance%s to instances: a ray on the LDS stack comes "
+                                   "back from there to the TLAS, and loses what lies between",
+                                   (unsigned long long)c->nested.count,
+                                   c->nested.count == 1 ? " leads" : "s lead");
+    }
     if (c->unused_bits.count != 0) {
         facet_gfx12_checker_report(c,
                                    5,

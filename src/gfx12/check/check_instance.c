@@ -508,6 +508,9 @@ void facet_gfx12_checker_instance_tree(struct facet_checker *c, uint32_t node)
     facet_gfx12_checker_blas_below(c, node, &blas);
     facet_gfx12_instance_decode(facet_gfx12_node_bytes(c->view, node), &in);
     check_blas(c, &in, &blas, node);
+    if (blas.has_instance) {
+        facet_gfx12_checker_count(&c->nested, facet_gfx12_checker_offset(node) + 48);
+    }
     check_placed_promises(c, &in, node);
     if (!facet_gfx12_checker_placement(&in, &place)) {
         report_singular(c, &in, node);
