@@ -114,7 +114,7 @@ static int run_update(const struct cli_args *args)
     }
     if (!session_structures_writable(args, &file) ||
         session_bvh_would_be_replaced(args, output, &file, true) ||
-        !session_bvh_has_root(args, &file)) {
+        !session_bvh_has_nodes(args, &file)) {
         session_bvh_free(&file);
         return CLI_BAD;
     }

@@ -135,7 +135,7 @@ int report_export(const struct cli_args *args)
         return CLI_BAD;
     }
     if (!session_bvh_would_be_replaced(args, output, &file, false) &&
-        session_bvh_has_root(args, &file)) {
+        session_bvh_has_nodes(args, &file)) {
         status = encode(output, args->quiet, &file.view, depth, &what, &gathered, &bytes, &err);
         if (status == FACET_OK) {
             status = facet_file_write(output, bytes.data, bytes.size, &err);

@@ -289,7 +289,7 @@ int report_picture(const struct cli_args *args)
         return CLI_BAD;
     }
     if (!session_bvh_would_be_replaced(args, output, &file, false) &&
-        session_bvh_has_root(args, &file) && options_fit(args, file.name) &&
+        session_bvh_has_nodes(args, &file) && options_fit(args, file.name) &&
         read_look(args, &file, &look)) {
         code = draw(args, &file.view, &look, (unsigned)threads, &seen, &err) == FACET_OK
                    ? tell(args, &look, &seen)

@@ -38,14 +38,22 @@ void session_driver_start(struct session_bvh *file, uint32_t structure)
 
 /* ---- choices ---- */
 
+/* The first that has something in it, if any has. */
 static uint32_t first_tlas(const struct session_bvh *file)
 {
+    uint32_t first = 0;
+    bool found = false;
+
     for (uint32_t i = 0; i < file->driver.count; i++) {
-        if (session_driver_piece(file, i)->structure.top) {
+        const struct facet_gfx12_structure *s = &session_driver_piece(file, i)->structure;
+
+        if (s->top && s->root != FACET_GFX12_NO_ROOT) {
             return i;
         }
+        first = s->top && !found ? i : first;
+        found = found || s->top;
     }
-    return 0;
+    return first;
 }
 
 /* With --base and no IMAGE: the structure that lies there, by its first byte or by its nodes. */

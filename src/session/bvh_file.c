@@ -310,7 +310,7 @@ bool session_bvh_read_or_make(const struct cli_args *args,
         return false;
     }
     if (!session_bvh_address(args, "base", &base) ||
-        !cli_number(args, "root", 0, UINT32_MAX, &root)) {
+        !cli_number(args, "root", 0, FACET_GFX12_NO_ROOT - 1, &root)) {
         return false;
     }
     out->view.base = base;
@@ -435,6 +435,9 @@ bool session_bvh_has_root(const struct cli_args *args, const struct session_bvh 
     if (!session_bvh_is_gfx12(args, file)) {
         return false;
     }
+    if (v->root == FACET_GFX12_NO_ROOT) {
+        return true;
+    }
     if (facet_gfx12_id_kind(v->root) == FACET_GFX12_KIND_NONE ||
         !facet_gfx12_view_offset(
             v, v->base + facet_gfx12_id_offset(v->root), FACET_GFX12_NODE_BYTES, &offset)) {
@@ -445,6 +448,21 @@ bool session_bvh_has_root(const struct cli_args *args, const struct session_bvh 
                       v->root,
                       v->size,
                       v->base);
+        return false;
+    }
+    return true;
+}
+
+bool session_bvh_has_nodes(const struct cli_args *args, const struct session_bvh *file)
+{
+    if (!session_bvh_has_root(args, file)) {
+        return false;
+    }
+    if (file->view.root == FACET_GFX12_NO_ROOT) {
+        (void)cli_bad(args,
+                      "%s: structure %" PRIu32 " has no nodes, because nothing in it is active",
+                      file->name,
+                      file->driver.chosen);
         return false;
     }
     return true;

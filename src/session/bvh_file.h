@@ -70,5 +70,7 @@ session_bvh_write(const char *output, const struct facet_gfx12_view *view, struc
  * whether its root lies in it; the complaint is printed when they return false. */
 bool session_bvh_is_gfx12(const struct cli_args *args, const struct session_bvh *file);
 bool session_bvh_has_root(const struct cli_args *args, const struct session_bvh *file);
+/* The same, and that it is not a structure in which nothing is active (FACET_GFX12_NO_ROOT). */
+bool session_bvh_has_nodes(const struct cli_args *args, const struct session_bvh *file);
 
 #endif

@@ -83,7 +83,7 @@ bool session_bvh_read_two(const struct cli_args *args, struct session_bvh *a, st
 
     /* Complaints about these name the option that was given. */
     if (!session_bvh_address(args, "base-b", &unused) ||
-        !cli_number(args, "root-b", 0, UINT32_MAX, &unused) ||
+        !cli_number(args, "root-b", 0, FACET_GFX12_NO_ROOT - 1, &unused) ||
         !split_operands(args, &side[0], &side[1])) {
         return false;
     }

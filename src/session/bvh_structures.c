@@ -99,7 +99,9 @@ void session_structures_print(const struct session_bvh *file)
                facet_gfx12_piece_base(p),
                p->bytes);
         print_count(p->structure.primitives);
-        printf("  %s\n", contents_of(&p->structure));
+        printf("  %s%s\n",
+               contents_of(&p->structure),
+               p->structure.root == FACET_GFX12_NO_ROOT ? ", none active: no nodes" : "");
     }
     printf("\nHeader of structure %" PRIu32 "\n", d->chosen);
     print_fields(file, chosen);
@@ -137,27 +139,28 @@ static json_t *structure_json(const struct session_bvh *file, uint32_t number)
     const struct facet_gfx12_piece *p = session_driver_piece(file, number);
     const struct facet_gfx12_structure *s = &p->structure;
     const struct facet_gfx12_segment segment = facet_gfx12_view_segment(&file->view, p->at);
-    json_t *object = json_pack("{s:I, s:s, s:s, s:o, s:o, s:I, s:s, s:o, s:o, s:o}",
-                               "index",
-                               (json_int_t)number,
-                               "kind",
-                               kind_of(s),
-                               "driver",
-                               facet_gfx12_driver_name(s->driver),
-                               "address",
-                               facet_json_hex(facet_gfx12_piece_base(p)),
-                               "root",
-                               facet_json_hex(s->root),
-                               "bytes",
-                               (json_int_t)p->bytes,
-                               "contents",
-                               contents_of(s),
-                               contents_of(s),
-                               json_count(s->primitives),
-                               "geometries",
-                               json_count(s->geometries),
-                               "header",
-                               fields_json(file, p));
+    json_t *object =
+        json_pack("{s:I, s:s, s:s, s:o, s:o, s:I, s:s, s:o, s:o, s:o}",
+                  "index",
+                  (json_int_t)number,
+                  "kind",
+                  kind_of(s),
+                  "driver",
+                  facet_gfx12_driver_name(s->driver),
+                  "address",
+                  facet_json_hex(facet_gfx12_piece_base(p)),
+                  "root",
+                  s->root == FACET_GFX12_NO_ROOT ? json_null() : facet_json_hex(s->root),
+                  "bytes",
+                  (json_int_t)p->bytes,
+                  "contents",
+                  contents_of(s),
+                  contents_of(s),
+                  json_count(s->primitives),
+                  "geometries",
+                  json_count(s->geometries),
+                  "header",
+                  fields_json(file, p));
 
     if (segment.name != NULL) {
         (void)json_object_set_new(object, "file", facet_json_name(segment.name));

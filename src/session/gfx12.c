@@ -181,7 +181,7 @@ bool session_gfx12_start(struct session_gfx12 *s,
     }
     config.image_base = file.view.base;
     config.image_bytes = file.view.size;
-    good = session_bvh_has_root(args, &file) && make(s, args, &config);
+    good = session_bvh_has_nodes(args, &file) && make(s, args, &config);
     if (good &&
         facet_machine_write(s->machine, 0, file.view.base, file.view.bytes, file.view.size, &err) !=
             FACET_OK) {

@@ -434,6 +434,48 @@ def broken_captures_are_refused():
                 check(word in result.stderr and "x.rra" in result.stderr, "expected %s in: %s" % (word, result.stderr))
 
 
+def inactive(segment, top, address):
+    """A structure in which nothing is active: GPURT writes its header and leaves the rest as it was."""
+    data = bytearray(segment.data[:metadata(gpurt.HEADER_BYTES)] + bytes(0xA5 ^ (7 * i & 0xFF) for i in range(640)))
+    struct.pack_into("<Q", data, 0, 0 if top else address + gpurt.METADATA_BYTES)
+    struct.pack_into("<I", data, metadata(8), len(data))
+    data[metadata(0)] = data[metadata(0)] & 0xFE | (not top)
+    for at in (12, 16, 24, 48, 52, 56):  # primitives, active ones, geometries, nodes
+        struct.pack_into("<I", data, metadata(at), 0)
+    struct.pack_into("<4I", data, metadata(32), 128, 256, 256, 256)
+    return model.Segment(address, bytes(data), "%sempty.bin" % ("top" if top else "bottom"))
+
+
+@case("G12-297")
+def structures_in_which_nothing_is_active():
+    """Captures of programs have them. Their bytes are judged by no rule, rays start in a TLAS that has something."""
+    scene = DIALECTS["gpurt_batch"][1]
+    top, bottom = scene.segments[0], scene.segments[1]
+    whole = model.Capture([inactive(top, True, 0x700000000)] + scene.segments + [inactive(bottom, False, 0x900000000)],
+                          scene.base, scene.root)
+    rays = model.rays(50, WHOLE)
+    with tempfile.TemporaryDirectory() as folder:
+        capture = rra.capture(whole)
+        at = capture.index(whole.segments[1].data) - 28  # its flag: the second structure is a TLAS as well
+        capture = capture[:at + 24] + b"\0\0\0\0" + capture[at + 28:]
+        path = write(folder, "x.rra", capture)
+        listed = json.loads(facet("info", path, "--json").stdout)
+        check_eq([s["root"] is None for s in listed["structures"]], [True] + [False] * len(scene.segments) + [True])
+        check_eq(listed["structure"], 1, "the TLAS that has something")
+        result = facet("check", path, "--structure", "all")
+        check_eq((result.returncode, " error: " in result.stdout), (0, False), result.stdout)
+        check_eq(hits_of(folder, rays, path), hits_of(folder, rays, *words_of(scene, folder), "--driver", "gpurt"))
+        for words in ((path, "--structure", "0"), (write(folder, "b.bin", whole.segments[-1].data), "--driver", "gpurt")):
+            check_eq(hits_of(folder, rays, *words), [None] * len(rays), "an empty structure")
+            result = facet("why", *words, "--ray", "0 0 -9 0 0 1", "--brief")
+            check_eq((result.returncode, "hit       nothing" in result.stdout), (0, True), result.stdout + result.stderr)
+            for command in (("export", "-o", folder + "/x.obj"), ("render", "-o", folder + "/x.png")):
+                result = facet(command[0], *words, *command[1:])
+                check_eq((result.returncode, "nothing in it is active" in result.stderr), (2, True), result.stderr)
+        result = facet("info", write(folder, "c.gfx12", bytes(1024)), "--root", "0xffffffff")
+        check_eq((result.returncode, "4294967294" in result.stderr), (2, True), "no root by hand: " + result.stderr)
+
+
 @case()
 def structures_at_one_address_are_told():
     scene = DIALECTS["gpurt_batch"][1]

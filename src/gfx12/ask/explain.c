@@ -422,11 +422,12 @@ enum facet_status facet_gfx12_record_trace(struct facet_record *r,
     struct facet_gfx12_hit hit;
     enum facet_status status;
 
-    if (facet_gfx12_id_kind(query->root) == FACET_GFX12_KIND_NONE ||
-        facet_gfx12_unit_fetch(unit,
-                               facet_gfx12_base_make(query->address, 0),
-                               facet_gfx12_id_offset(query->root),
-                               FACET_GFX12_NODE_BYTES) == NULL) {
+    if (query->root != FACET_GFX12_NO_ROOT &&
+        (facet_gfx12_id_kind(query->root) == FACET_GFX12_KIND_NONE ||
+         facet_gfx12_unit_fetch(unit,
+                                facet_gfx12_base_make(query->address, 0),
+                                facet_gfx12_id_offset(query->root),
+                                FACET_GFX12_NODE_BYTES) == NULL)) {
         return facet_fail(err,
                           FACET_ERR_INPUT,
                           query->root,

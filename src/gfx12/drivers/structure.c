@@ -338,6 +338,11 @@ read_gpurt(const uint8_t *bytes, uint64_t size, struct facet_gfx12_structure *ou
     out->boxes = facet_load_le32(h + 48);
     out->leaves = facet_load_le32(h + 56);
     out->leaf_nodes = at + facet_load_le32(h + 36);
+    /* Nothing active: nothing is built, and what lies behind the header is what was there before
+     * (R-G12-147). */
+    if (out->active == 0 && out->boxes == 0) {
+        out->root = FACET_GFX12_NO_ROOT;
+    }
     if (facet_load_le32(h + 40) != 0) {
         *(out->top ? &out->side : &out->infos) = at + facet_load_le32(h + 40);
     }

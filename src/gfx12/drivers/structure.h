@@ -4,6 +4,8 @@
 #ifndef FACET_GFX12_DRIVERS_STRUCTURE_H
 #define FACET_GFX12_DRIVERS_STRUCTURE_H
 
+#include "gfx12/image/view.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +46,7 @@ struct facet_gfx12_structure {
     unsigned field_count;
     uint64_t header, header_bytes;
     uint64_t base; /* what node IDs count from */
-    uint32_t root; /* its ID */
+    uint32_t root; /* its ID; FACET_GFX12_NO_ROOT where the driver wrote no node */
     uint64_t size; /* of the whole piece, as the header says */
     bool has_bounds;
     float low[3], high[3];

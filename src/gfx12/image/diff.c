@@ -251,6 +251,9 @@ static void compare_all(struct diff *d)
 {
     if (d->walk[0].reached == 0 || d->walk[1].reached == 0) {
         d->now = (struct pending){FACET_GFX12_NO_NODE, FACET_GFX12_NO_NODE};
+        if (d->walk[0].reached == d->walk[1].reached) {
+            return; /* nothing on both sides */
+        }
         differ(d, d->walk[0].reached, d->walk[1].reached, NULL, 0, "reached nodes");
         return;
     }

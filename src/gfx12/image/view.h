@@ -8,6 +8,10 @@
 
 #define FACET_GFX12_UNIT_BYTES 64u /* the alignment of pointers, so of nodes */
 
+/* The root of a structure that has none, because its driver had nothing to build: rays meet
+ * nothing. As the ID of a node it is INVALID, which the unit does not fetch. */
+#define FACET_GFX12_NO_ROOT FACET_GFX12_INVALID
+
 struct facet_gfx12_view {
     const uint8_t *bytes;
     uint64_t size;

@@ -454,7 +454,7 @@ enum facet_status facet_gfx12_walk_shown(const struct facet_gfx12_view *view,
     }
     out->order = malloc(((size_t)count / 2 + 1) * sizeof *out->order); /* none overlap */
     s.failed = out->nodes == NULL || out->order == NULL;
-    if (!s.failed) {
+    if (!s.failed && view->root != FACET_GFX12_NO_ROOT) {
         set_target(view, view->base, &root);
         visit_child(&s, &root, view->base, FACET_GFX12_NO_NODE, false);
         run(&s);
