@@ -2,7 +2,7 @@
 #ifndef FACET_CLI_BVH_BVH_H
 #define FACET_CLI_BVH_BVH_H
 
-#include "session/bvh_file.h"
+#include "session/bvh/file.h"
 
 #include "render/bvh_input.h"
 #include "report/stats.h"

@@ -3,7 +3,7 @@
 #include "report/check.h"
 #include "report/left_out.h"
 #include "report/traits.h"
-#include "session/bvh_structures.h"
+#include "session/bvh/structures.h"
 
 #include "gfx12/check/check.h"
 #include "json/json.h"

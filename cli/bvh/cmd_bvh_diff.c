@@ -1,7 +1,7 @@
 /* `facet bvh diff`: where two images differ. */
 #include "cli/bvh/rt.h"
 #include "report/diff.h"
-#include "session/bvh_sides.h"
+#include "session/bvh/sides.h"
 
 static int compare_files(const struct cli_args *args,
                          const struct session_bvh *a,

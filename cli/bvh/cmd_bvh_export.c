@@ -1,6 +1,6 @@
 /* `facet bvh export`: boxes, triangles and instances of an image for other programs. */
 #include "report/export.h"
-#include "session/bvh_file.h"
+#include "session/bvh/file.h"
 
 static const struct cli_option export_options[] = {
     {"output", 'o', "FILE", "where it goes: .glb, .obj or .json"},

@@ -1,7 +1,7 @@
 /* `facet bvh info`: what is in an image. */
 #include "cli/bvh/rt.h"
 #include "report/lost.h"
-#include "session/bvh_structures.h"
+#include "session/bvh/structures.h"
 
 #include "json/json.h"
 

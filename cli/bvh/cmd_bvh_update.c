@@ -3,7 +3,7 @@
 #include "command/output.h"
 #include "report/left_out.h"
 #include "report/traits.h"
-#include "session/bvh_structures.h"
+#include "session/bvh/structures.h"
 
 #include "gfx12/build/refit.h"
 #include "json/json.h"

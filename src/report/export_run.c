@@ -3,7 +3,7 @@
 #include "report/lost.h"
 
 #include "command/output.h"
-#include "session/bvh_file.h"
+#include "session/bvh/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>

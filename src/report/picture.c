@@ -8,7 +8,7 @@
 #include "render/heat.h"
 #include "render/render.h"
 #include "report/camera.h"
-#include "session/bvh_file.h"
+#include "session/bvh/file.h"
 #include "json/json.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* See gfx12.h. */
 #include "session/gfx12.h"
-#include "session/bvh_file.h"
+#include "session/bvh/file.h"
 #include "session/gfx12_text.h"
 #include "session/ray_text.h"
 

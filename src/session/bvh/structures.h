@@ -2,7 +2,7 @@
 #ifndef FACET_SESSION_BVH_STRUCTURES_H
 #define FACET_SESSION_BVH_STRUCTURES_H
 
-#include "session/bvh_file.h"
+#include "session/bvh/file.h"
 
 #include "gfx12/check/check.h"
 

@@ -1,7 +1,7 @@
 /* Captures of the Radeon Raytracing Analyzer (.rra): the structures in them as the pieces of one
  * view. What is compressed is decompressed by libzstd in a confined process. */
-#include "session/bvh_driver.h"
-#include "session/bvh_file.h"
+#include "session/bvh/driver.h"
+#include "session/bvh/file.h"
 
 #include "base/bits.h"
 #include "base/incoming.h"

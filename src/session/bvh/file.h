@@ -4,7 +4,7 @@
 #define FACET_SESSION_BVH_FILE_H
 
 #include "command/command.h"
-#include "session/bvh_driver.h"
+#include "session/bvh/driver.h"
 
 #include "base/file.h"
 #include "gfx12/image/walk.h"

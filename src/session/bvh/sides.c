@@ -1,6 +1,6 @@
-/* See bvh_sides.h. Each side is read with arguments of its own, in which the options of B have the
+/* See sides.h. Each side is read with arguments of its own, in which the options of B have the
  * names of those of A. */
-#include "session/bvh_sides.h"
+#include "session/bvh/sides.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* See bvh_file.h. */
-#include "session/bvh_file.h"
+/* See file.h. */
+#include "session/bvh/file.h"
 #include "command/output.h"
 
 #include "base/bits.h"

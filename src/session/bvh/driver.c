@@ -1,6 +1,6 @@
-/* See bvh_driver.h. */
-#include "session/bvh_driver.h"
-#include "session/bvh_file.h"
+/* See driver.h. */
+#include "session/bvh/driver.h"
+#include "session/bvh/file.h"
 
 #include "base/bits.h"
 #include "gfx12/drivers/hiprt.h"

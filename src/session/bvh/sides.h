@@ -2,7 +2,7 @@
 #ifndef FACET_SESSION_BVH_SIDES_H
 #define FACET_SESSION_BVH_SIDES_H
 
-#include "session/bvh_file.h"
+#include "session/bvh/file.h"
 
 /* After SESSION_BVH_OPTIONS. */
 #define SESSION_SIDE_OPTIONS                                                                       \

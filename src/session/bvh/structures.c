@@ -1,5 +1,5 @@
 /* See structures.h. */
-#include "session/bvh_structures.h"
+#include "session/bvh/structures.h"
 
 #include "base/array.h"
 #include "base/bits.h"
