@@ -476,6 +476,28 @@ def structures_in_which_nothing_is_active():
         check_eq((result.returncode, "4294967294" in result.stderr), (2, True), "no root by hand: " + result.stderr)
 
 
+@case("G12-122")
+def a_missing_stop_bit_is_told():
+    """Without it the range of a child goes on into that of the next: no hit is lost, but tests are."""
+    for name in ("radv_single", "radv_pair"):
+        scene = DIALECTS[name][1]
+        with tempfile.TemporaryDirectory() as folder:
+            text = facet("dump", *words_of(scene, folder), "--driver", "radv", "--json").stdout
+        leaves = {int(node["address"], 16) for node in json.loads(text)["nodes"] if node["kind"] == "primitive"}
+        first = min(at for at in leaves if at + 128 in leaves)
+        segments = []
+        for segment in scene.segments:
+            data = bytearray(segment.data)
+            if segment.address <= first < segment.address + len(data):
+                data[first - segment.address + 124] ^= 8  # the lowest bit of descriptor 0
+            segments.append(model.Segment(segment.address, bytes(data), segment.name))
+        capture = model.Capture(segments, 0, 0)
+        with tempfile.TemporaryDirectory() as folder:
+            found = [f for f in findings(*words_of(capture, folder), "--driver", "radv") if f["rule"] == "V21"]
+        check_eq([f["severity"] for f in found], ["warning"], name)
+        check("where another begins" in found[0]["found"], found[0]["found"])
+
+
 @case()
 def structures_at_one_address_are_told():
     scene = DIALECTS["gpurt_batch"][1]

@@ -296,6 +296,14 @@ static void report_cases(struct facet_checker *c)
                                    c->unseen.count == 1 ? " has" : "s have",
                                    c->unseen.count == 1 ? "it" : "them");
     }
+    if (c->joined.count != 0) {
+        facet_gfx12_checker_report(c,
+                                   21,
+                                   c->joined.first,
+                                   "%llu range%s where another begins: is a stop bit missing?",
+                                   (unsigned long long)c->joined.count,
+                                   c->joined.count == 1 ? " goes on" : "s go on");
+    }
     if (c->nested.count != 0) {
         facet_gfx12_checker_report(c,
                                    53,
@@ -347,30 +355,54 @@ static void report_cases(struct facet_checker *c)
     }
 }
 
-/* V21: the last pair of a node continues in a node that belongs to the same parent. Box nodes may
- * share primitive nodes (R-G12-61), so a next node with another first parent is suspicious only
- * when a range of its own starts there. */
+static bool is_stop(const struct facet_checker *c, uint32_t node, unsigned pair)
+{
+    const struct facet_gfx12_range at = {.view = c->view, .node = node, .pair = pair};
+
+    return facet_gfx12_range_is_stop(&at);
+}
+
+/* The last pair of a primitive node that has no stop bit; false where it has one. */
+static bool runs_on(const struct facet_checker *c, uint32_t node, unsigned *last)
+{
+    *last = facet_load_le32(facet_gfx12_node_bytes(c->view, node)) >> 28 & 7;
+    return !is_stop(c, node, *last);
+}
+
+/* V21: a range goes on where another begins, within the node or in the next one. Its rays test
+ * twice what the other holds; mostly a stop bit is missing. */
+static void count_joined_ranges(struct facet_checker *c, uint32_t node)
+{
+    const uint8_t starts = c->walk.nodes[node].starts;
+    unsigned last, before;
+    bool open = node >= 2 && c->walk.nodes[node - 2].kind == FACET_GFX12_KIND_PRIMITIVE &&
+                runs_on(c, node - 2, &before);
+
+    (void)runs_on(c, node, &last);
+    for (unsigned p = 0; p <= last; p++) {
+        if (open && (starts >> p & 1) != 0) {
+            facet_gfx12_checker_count(&c->joined, facet_gfx12_checker_offset(node));
+        }
+        open = (open || (starts >> p & 1) != 0) && !is_stop(c, node, p);
+    }
+}
+
+/* V21: the last pair of a node continues in a primitive node. */
 static void check_continuation(struct facet_checker *c, uint32_t node)
 {
-    const struct facet_gfx12_walk_node *n = &c->walk.nodes[node], *next;
-    const uint8_t *bytes = facet_gfx12_node_bytes(c->view, node);
-    struct facet_gfx12_range last = {
-        .view = c->view, .node = node, .pair = facet_load_le32(bytes) >> 28 & 7};
+    const struct facet_gfx12_walk_node *next =
+        node + 2 < c->walk.count ? &c->walk.nodes[node + 2] : NULL;
+    unsigned last;
 
-    if (facet_gfx12_range_is_stop(&last)) {
-        return;
-    }
-    next = node + 2 < c->walk.count ? &c->walk.nodes[node + 2] : NULL;
-    if (next == NULL || next->kind != FACET_GFX12_KIND_PRIMITIVE ||
-        (next->parent != n->parent && (next->starts & 1) != 0)) {
+    if (runs_on(c, node, &last) && (next == NULL || next->kind != FACET_GFX12_KIND_PRIMITIVE)) {
         facet_gfx12_checker_report(
             c,
             21,
             facet_gfx12_checker_offset(node),
-            "pair %u has no stop bit and the next node is not a primitive node of "
-            "the same parent",
-            last.pair);
+            "pair %u has no stop bit and the next node is not a primitive node",
+            last);
     }
+    count_joined_ranges(c, node);
 }
 
 static void check_nodes(struct facet_checker *c)

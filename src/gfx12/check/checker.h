@@ -38,7 +38,7 @@ struct facet_checker {
     uint32_t limit;
     uint64_t budget; /* pairs that oriented boxes may still look at */
     struct facet_checked_cases unreached, repeated, twice, loose, said_triangles, unseen,
-        unused_bits, inverted, nested;
+        unused_bits, inverted, nested, joined;
     uint32_t unreached_runs;
     bool leaks;  /* a child does not keep its word about what lies below it */
     bool failed; /* out of memory */
