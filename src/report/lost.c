@@ -108,13 +108,44 @@ static bool is_no_root(const struct cli_args *args,
     return true;
 }
 
-/* Children of the root, which ends the walk, that are no nodes. */
+/* Whether a node is where a level begins: the root, which ends the walk, or what an instance names.
+ */
+static bool begins_level(const struct facet_gfx12_walk *walk, uint32_t node)
+{
+    const uint32_t parent = walk->nodes[node].parent;
+
+    return node == walk->order[walk->reached - 1] ||
+           (parent != FACET_GFX12_NO_NODE && walk->nodes[parent].kind == FACET_GFX12_KIND_INSTANCE);
+}
+
+/* Children of the roots of levels that are no nodes. */
 static uint64_t lost_children(const struct facet_gfx12_walk *walk)
 {
     uint64_t count = 0;
 
     for (uint32_t i = 0; walk->reached != 0 && i < walk->problem_count; i++) {
-        count += walk->problems[i].node == walk->order[walk->reached - 1];
+        const uint32_t node = walk->problems[i].node;
+
+        count += node != FACET_GFX12_NO_NODE && begins_level(walk, node);
+    }
+    return count;
+}
+
+/* Instances whose BLAS, or what their boxes name in it, is not in the image. */
+static uint64_t lost_instances(const struct facet_gfx12_walk *walk)
+{
+    uint64_t count = 0;
+    uint32_t last = FACET_GFX12_NO_NODE;
+
+    for (uint32_t i = 0; i < walk->problem_count; i++) {
+        const struct facet_gfx12_problem *p = &walk->problems[i];
+
+        if ((p->trouble == FACET_GFX12_TROUBLE_BLAS || p->trouble == FACET_GFX12_TROUBLE_OUTSIDE) &&
+            p->node != FACET_GFX12_NO_NODE && p->node != last &&
+            walk->nodes[p->node].kind == FACET_GFX12_KIND_INSTANCE) {
+            count++;
+            last = p->node;
+        }
     }
     return count;
 }
@@ -125,7 +156,7 @@ bool report_wrong_base_text(const struct cli_args *args,
 {
     const char *const option = cli_given(args, "base") ? "base" : "root";
     struct facet_gfx12_walk walk;
-    uint64_t first = 0, count = 0, instances = 0, lost;
+    uint64_t first = 0, count = 0, instances = 0, lost, nowhere;
 
     if (is_no_root(args, view, out)) {
         return true;
@@ -146,15 +177,23 @@ bool report_wrong_base_text(const struct cli_args *args,
         }
     }
     lost = lost_children(&walk);
+    nowhere = lost_instances(&walk);
     facet_gfx12_walk_free(&walk);
     if (lost != 0) {
         (void)snprintf(out,
                        REPORT_TROUBLE,
-                       "%" PRIu64 " child%s of the root %s no node%s; is --%s right?",
+                       "%" PRIu64 " %s no node%s; is --%s right?",
                        lost,
-                       lost == 1 ? "" : "ren",
-                       lost == 1 ? "is" : "are",
-                       lost == 1 ? "" : "s",
+                       lost == 1 ? "child of a root is" : "children of roots are",
+                       cli_s(lost),
+                       option);
+        return true;
+    }
+    if (instances != 0 && nowhere == instances) {
+        (void)snprintf(out,
+                       REPORT_TROUBLE,
+                       "no instance leads into the image (of %" PRIu64 "); is --%s right?",
+                       instances,
                        option);
         return true;
     }
@@ -210,7 +249,7 @@ static bool broken_text(const struct facet_gfx12_view *view,
                         bool twisted,
                         char out[REPORT_TROUBLE])
 {
-    const unsigned across = 1u << FACET_GFX12_TROUBLE_MISALIGNED |
+    const unsigned across = 1u << FACET_GFX12_TROUBLE_MISALIGNED | 1u << FACET_GFX12_TROUBLE_CYCLE |
                             1u << FACET_GFX12_TROUBLE_OVERLAP | 1u << FACET_GFX12_TROUBLE_KIND |
                             1u << FACET_GFX12_TROUBLE_BASE;
     const unsigned lost = 1u << FACET_GFX12_TROUBLE_OUTSIDE | 1u << FACET_GFX12_TROUBLE_TYPE |
@@ -226,14 +265,15 @@ static bool broken_text(const struct facet_gfx12_view *view,
         }
     }
     if (count != 0) {
-        (void)snprintf(out,
-                       REPORT_TROUBLE,
-                       "%" PRIu64
-                       " link%s to nothing or across other nodes, the first to 0x%" PRIx64
-                       "; facet bvh check says more",
-                       count,
-                       count == 1 ? " leads" : "s lead",
-                       first);
+        (void)snprintf(
+            out,
+            REPORT_TROUBLE,
+            "%" PRIu64
+            " link%s to nothing, across other nodes or in a circle, the first to 0x%" PRIx64
+            "; facet bvh check says more",
+            count,
+            count == 1 ? " leads" : "s lead",
+            first);
     }
     return count != 0;
 }
