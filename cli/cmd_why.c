@@ -30,7 +30,7 @@ static enum facet_status draw(const struct question *q,
     status = facet_render_open(&q->scene, options, q->pool, &progress, &own, err);
     if (status == FACET_OK) {
         if (options->pixel != NULL && options->view == FACET_SHADE_PICTURE) {
-            report_pixel_find_entry(options->pixel);
+            report_pixel_find_entry(options->pixel, options->machine->rasterizes);
         }
         status = facet_render_draw(own, q->pool, &progress, image, &report, err);
     }
@@ -91,6 +91,24 @@ static enum facet_status count_nodes(const struct question *q,
     return status;
 }
 
+/* The host's own code tells nothing; the same sources on the hart draw the same bits. */
+static enum facet_status watch_twin(const struct question *q,
+                                    struct facet_render_pixel *seen,
+                                    bool *on_hart,
+                                    struct facet_error *err)
+{
+    struct facet_render_options twin = q->options;
+    struct facet_image_f image = {0};
+    enum facet_status status;
+
+    twin.machine = q->options.machine->on_hart;
+    twin.pixel = seen;
+    status = draw(q, &twin, &image, NULL, err);
+    *on_hart = status == FACET_OK;
+    facet_image_f_free(&image);
+    return status == FACET_ERR_USAGE ? FACET_OK : status; /* there is no program for the hart */
+}
+
 static int ask(struct question *q, struct facet_render_pixel *seen)
 {
     struct facet_render_options options = q->options;
@@ -115,6 +133,9 @@ static int ask(struct question *q, struct facet_render_pixel *seen)
     options.pixel = seen;
     if (status == FACET_OK) {
         status = draw(q, &options, &image, &render, &err);
+    }
+    if (status == FACET_OK && options.machine->on_hart != NULL) {
+        status = watch_twin(q, seen, &p.on_hart, &err);
     }
     for (uint32_t i = 0; i < seen->places; i++) {
         seen->failed |= seen->history[i].failed;
@@ -212,9 +233,10 @@ const struct cli_command cli_cmd_why = {
              "facet why SCENE --hottest [--machine NAME] [--size WxH]",
     .details =
         "Draws the pixel as `facet render` with the same options does, and tells what made it. "
-        "Machines that trace rays: every ray that was sent for the pixel, what it hit, and on "
-        "gfx12 the nodes that the first one visits. xphmg machines: the instructions that stored "
-        "the pixel, with symbol and source line of the program on the hart. Machine tile: every "
+        "Machines that trace rays: every ray that was sent for the pixel, what it hit, and the "
+        "nodes that the first one visits. Machine xphmg-gfx: the triangles that each sample got. "
+        "xphmg machines: the instructions that stored the pixel, with symbol and source line of "
+        "the program on the hart. Machine tile: every "
         "draw that covered the pixel, as `facet tile why` tells it. Only the part of the picture "
         "that has the pixel is drawn, where the machine can.\n\n"
         "--hottest draws the heat map of all pixels first and takes the one with most nodes.",

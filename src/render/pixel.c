@@ -1,6 +1,7 @@
 /* See pixel.h. */
 #include "render/pixel.h"
 
+#include "guest/gfx/rasteriser.h"
 #include "tile/tile.h"
 
 #include <facet/observer.h>
@@ -15,6 +16,7 @@ void facet_render_pixel_free(struct facet_render_pixel *pixel)
     }
     free(pixel->rays.items);
     free(pixel->stores.items);
+    free(pixel->fragments.items);
     free(pixel->commands.items);
     *pixel = (struct facet_render_pixel){0};
 }
@@ -54,6 +56,95 @@ static uint64_t reg(const struct facet_render_pixel *pixel, const char *name)
     return value;
 }
 
+static bool meets(const struct facet_memory_event *event, uint64_t at, uint64_t size)
+{
+    return event->address < at + size && at < event->address + event->size;
+}
+
+/* What lies in the guest's memory; 0 where nothing can be read. */
+static uint64_t peek(const struct facet_render_pixel *pixel, uint64_t at, size_t size)
+{
+    uint64_t value = 0;
+
+    (void)facet_machine_read(pixel->machine, 0, at, &value, size, NULL);
+    return value;
+}
+
+#define IN_BUCKET(member) offsetof(struct facet_guest_gfx_bucket, member)
+
+/* The number of the instance that is being drawn: guest and host agree on the structs. */
+static uint32_t drawn_instance(const struct facet_render_pixel *pixel, uint64_t picture)
+{
+    const uint64_t scene = peek(pixel, picture + offsetof(struct facet_picture, scene), 8);
+    const uint64_t first = peek(pixel, scene + offsetof(struct facet_scene, instances), 8);
+    const uint64_t own = peek(pixel, pixel->bucket + IN_BUCKET(instance), 8);
+
+    return (uint32_t)((own - first) / sizeof(struct facet_scene_instance));
+}
+
+/* A channel of the pixel's colour in the rasteriser's bucket. In each sample the sky comes first,
+ * then the depths are cleared, then come triangles; before the bucket has a picture it is only
+ * cleared. */
+static void note_color(struct facet_render_pixel *pixel, unsigned channel)
+{
+    const uint64_t picture = peek(pixel, pixel->bucket + IN_BUCKET(picture), 8);
+    const uint32_t place = facet_render_pixel_place(pixel, FACET_BUCKET);
+    const uint32_t sample = (uint32_t)peek(pixel, pixel->bucket + IN_BUCKET(sample), 4);
+    struct facet_render_fragment *f = pixel->fragments.items;
+
+    if (picture == 0) {
+        return;
+    }
+    if (sample != pixel->sample) {
+        pixel->sample = sample;
+        pixel->shading = false;
+    }
+    if (pixel->colored == 0 || (pixel->colored >> channel & 1) != 0) {
+        f = facet_array_add(&pixel->fragments, 1, sizeof *f);
+        pixel->colored = 0;
+        pixel->failed |= f == NULL;
+        if (f == NULL) {
+            return;
+        }
+        *f = (struct facet_render_fragment){
+            .sample = sample, .instance = FACET_SCENE_NONE, .triangle = FACET_SCENE_NONE};
+        if (pixel->shading) {
+            f->instance = drawn_instance(pixel, picture);
+            f->triangle = (uint32_t)peek(pixel, pixel->bucket + IN_BUCKET(triangle), 4);
+            f->depth = (uint32_t)peek(pixel, pixel->bucket + IN_BUCKET(unit.depth) + 4 * place, 4);
+        }
+    } else {
+        f += pixel->fragments.count - 1;
+    }
+    (void)facet_machine_read(pixel->machine,
+                             0,
+                             pixel->bucket + IN_BUCKET(color) + sizeof f->light * place,
+                             f->light,
+                             sizeof f->light,
+                             NULL);
+    pixel->colored |= 1U << channel;
+    if (pixel->colored == 7) {
+        pixel->colored = 0;
+    }
+}
+
+static void note_bucket(struct facet_render_pixel *pixel, const struct facet_memory_event *event)
+{
+    const uint32_t place = facet_render_pixel_place(pixel, FACET_BUCKET);
+    const uint64_t depth = pixel->bucket + IN_BUCKET(unit.depth) + 4 * place;
+    const uint64_t color = pixel->bucket + IN_BUCKET(color) + 12 * place;
+
+    if (meets(event, depth, 4) && peek(pixel, depth, 4) == 0 &&
+        peek(pixel, pixel->bucket + IN_BUCKET(picture), 8) != 0) {
+        pixel->shading = true;
+    }
+    for (unsigned channel = 0; channel < 3; channel++) {
+        if (meets(event, color + 4 * channel, 4)) {
+            note_color(pixel, channel);
+        }
+    }
+}
+
 static void note_store(void *context, const struct facet_memory_event *event)
 {
     struct facet_render_pixel *pixel = context;
@@ -61,11 +152,14 @@ static void note_store(void *context, const struct facet_memory_event *event)
     if (!event->write || event->space != 0) {
         return;
     }
+    if (pixel->bucket != 0) {
+        note_bucket(pixel, event);
+    }
     for (uint32_t i = 0; i < 3; i++) {
         const uint64_t at = pixel->address + 4 * i;
         struct facet_render_store *store;
 
-        if (event->address >= at + 4 || at >= event->address + event->size) {
+        if (!meets(event, at, 4)) {
             continue;
         }
         store = facet_array_add(&pixel->stores, 1, sizeof *store);
@@ -122,6 +216,13 @@ static void note_retire(void *context, const struct facet_retire_event *event)
         store->word = event->word;
         store->back = reg(pixel, "ra");
     }
+    for (; pixel->named < pixel->fragments.count; pixel->named++) {
+        struct facet_render_fragment *f =
+            (struct facet_render_fragment *)pixel->fragments.items + pixel->named;
+
+        f->pc = event->pc;
+        f->word = event->word;
+    }
     if (event->next_pc == pixel->entry && pixel->entry != 0 && pixel->back == 0) {
         pixel->kind = (uint32_t)reg(pixel, "a1") % FACET_RAY_KIND_COUNT;
         pixel->rays_at = reg(pixel, "a2");
@@ -152,6 +253,7 @@ enum facet_status facet_render_pixel_watch(struct facet_render_pixel *pixel,
     pixel->machine = machine;
     pixel->width = fb.width;
     pixel->back = 0;
+    pixel->sample = UINT32_MAX;
     pixel->address = fb.base + (uint64_t)(pixel->y % FACET_BUCKET) * fb.stride +
                      12 * (uint64_t)(pixel->x % FACET_BUCKET);
     (void)facet_machine_read(machine, 0, pixel->address, pixel->bits, sizeof pixel->bits, NULL);

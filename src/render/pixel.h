@@ -26,12 +26,23 @@ struct facet_render_store {
     uint64_t back;          /* register ra: in a leaf function, where it was called */
 };
 
+/* What the rasteriser on the hart (guest/gfx) gave the pixel in one of its samples. */
+struct facet_render_fragment {
+    uint64_t pc;
+    uint32_t word;
+    uint32_t sample;
+    uint32_t instance, triangle; /* FACET_SCENE_NONE: the sky */
+    uint32_t depth;              /* binary32, as its depth buffer has it: greater is nearer */
+    float light[3];
+};
+
 enum { FACET_RENDER_PIXEL_PLACES = 4 }; /* pixels of the frame that become one of the picture */
 
 struct facet_render_pixel {
     uint32_t x, y;
-    struct facet_array rays;   /* of struct facet_render_seen, in their order */
-    struct facet_array stores; /* of struct facet_render_store */
+    struct facet_array rays;      /* of struct facet_render_seen, in their order */
+    struct facet_array stores;    /* of struct facet_render_store */
+    struct facet_array fragments; /* of struct facet_render_fragment, in their order */
     /* tile: what happened to each of the frame's pixels, the first `places`, and of each command
      * its opcode and instance. */
     struct facet_raster_history history[FACET_RENDER_PIXEL_PLACES];
@@ -40,13 +51,17 @@ struct facet_render_pixel {
     /* The guest program; NULL: none. */
     const uint8_t *elf;
     size_t elf_bytes;
-    uint64_t entry; /* of its function that traces rays; 0: not known */
-    bool failed;    /* memory ran short */
+    uint64_t entry;  /* of its function that traces rays; 0: not known */
+    uint64_t bucket; /* its struct facet_guest_gfx_bucket; 0: not known */
+    bool failed;     /* memory ran short */
     /* private */
     const facet_machine *machine;
     uint64_t address, back, hits, rays_at;
-    uint32_t width, bits[3], kind, placed;
+    uint32_t width, bits[3], kind, placed, named;
     uint64_t count;
+    uint32_t sample;
+    unsigned colored; /* channels of the fragment that are there, a bit each */
+    bool shading;     /* the sample's sky is there, its depths are cleared */
 };
 
 struct facet_render_command {

@@ -127,6 +127,7 @@ struct facet_render_machine {
     bool one_unit;                /* a picture cannot be drawn in buckets */
     const unsigned char *program; /* ELF file that runs on the hart; NULL: none does */
     size_t program_bytes;
+    const struct facet_render_machine *on_hart; /* C code of the host: the same as a program */
     bool rasterizes; /* without rays: no shadows, ambient occlusion, bounces, heat maps */
     enum facet_status (*open)(struct facet_render *render,
                               facet_pool *pool,

@@ -39,6 +39,10 @@ static enum facet_status open_gfx(struct facet_render *render,
         status = facet_render_guest_image_make(
             &state->picture, state->input, state->input->bytes, false, &state->image, err);
     }
+    if (status == FACET_OK && on_hart && render->options.pixel != NULL) {
+        render->options.pixel->elf = facet_gfx_elf;
+        render->options.pixel->elf_bytes = sizeof facet_gfx_elf;
+    }
     return status;
 }
 
@@ -67,13 +71,7 @@ static enum facet_status draw_on_hart(const struct facet_render *render,
                                                        &state->image,
                                                        render->options.plain,
                                                        render->options.counts,
-
                                                        render->options.pixel};
-
-    if (render->options.pixel != NULL) {
-        render->options.pixel->elf = facet_gfx_elf;
-        render->options.pixel->elf_bytes = sizeof facet_gfx_elf;
-    }
 
     return facet_render_guest_draw(render, &program, pool, progress, out, report, err);
 }
@@ -121,6 +119,7 @@ const struct facet_render_machine facet_render_xphmg_gfx = {
 
 const struct facet_render_machine facet_render_xphmg_gfx_portable = {
     .name = "xphmg-gfx-portable",
+    .on_hart = &facet_render_xphmg_gfx,
     .summary = "the same rasteriser in plain C on the host; the same picture",
     .rasterizes = true,
     .open = open_gfx,

@@ -1,18 +1,22 @@
 /* See pixel.h. */
 #include "report/pixel.h"
 
+#include "base/float.h"
 #include "gfx12/ask/explain.h"
 #include "gfx12/image/view.h"
 #include "gfx12/steps.h"
 #include "object/symbols.h"
+#include "rt_image/image.h"
 #include "session/tile/why.h"
+#include "xphmg/rt/explain.h"
 
 #include <facet/isa.h>
 #include <facet/tile.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BRIEF_RAYS = 12 };
+enum { BRIEF_ROWS = 12 }; /* of rays or samples on one screen */
 
 bool report_pixel_read(
     const struct cli_args *args, uint32_t width, uint32_t height, uint32_t *x, uint32_t *y)
@@ -150,11 +154,106 @@ static void record_nodes(struct facet_record *r, const struct report_pixel *p, b
     }
 }
 
+/* ---- the same on the hart ---- */
+
+struct entries {
+    struct facet_record *record;
+    const struct facet_xphmg_rt_why_query *query;
+    uint64_t count, limit;
+    bool full; /* every event, not only what comes from the stack */
+};
+
+static void note_entry(void *context, const struct facet_xphmg_rt_event *event, uint64_t offset)
+{
+    struct entries *e = context;
+    const bool pop = event->kind == FACET_XPHMG_RT_EVENT_POP;
+
+    e->count += pop;
+    if (e->count > e->limit || !(pop || e->full)) {
+        return;
+    }
+    if (e->full) {
+        facet_xphmg_rt_record_event(e->record, e->query, event, offset);
+        return;
+    }
+    facet_record_open(e->record, NULL, NULL);
+    if (e->record->json) {
+        facet_record_word(e->record, "kind", event->entry.type == FACET_RT_LEAF ? "leaf" : "node");
+        facet_record_number(e->record, "index", event->entry.index);
+        facet_record_bool(e->record, "entered", event->entered);
+    } else {
+        facet_record_say(e->record,
+                         "%s%s %u%s",
+                         e->count == 1 ? "" : ", ",
+                         event->entry.type == FACET_RT_LEAF ? "leaf" : "node",
+                         (unsigned)event->entry.index,
+                         event->entered ? "" : " (behind the hit)");
+    }
+    facet_record_close(e->record);
+}
+
+/* Facet's rays end before t_max and begin after t_min; those of XPHMG_RT include both, and the
+ * program on the hart asks for the same (guest/render). */
+static void element_ray(const struct facet_shade_ray *ray, struct facet_xphmg_rt_why_query *query)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        query->ray[i] = facet_float_bits(ray->origin[i]);
+        query->ray[3 + i] = facet_float_bits(ray->direction[i]);
+    }
+    query->ray[6] = facet_float_bits(nextafterf(ray->t_min, INFINITY));
+    query->ray[7] =
+        facet_float_bits(ray->t_max < INFINITY ? nextafterf(ray->t_max, 0.0F) : ray->t_max);
+    query->ray[8] = facet_float_bits(1.0F);
+}
+
+/* What a job of XSUBMIT.RT visits for the first ray, and with `full` every value there. */
+static void record_entries(struct facet_record *r, const struct report_pixel *p, bool full)
+{
+    const struct facet_render_seen *seen = p->seen->rays.items;
+    struct facet_rtbvh_view view;
+    struct facet_xphmg_rt_why_query query = {.view = &view};
+    struct facet_xphmg_rt_why_result result;
+    uint64_t size = 0;
+    const uint8_t *image = facet_render_rt_image(p->render, &size);
+
+    if (image == NULL || p->seen->rays.count == 0) {
+        return;
+    }
+    element_ray(&seen->ray, &query);
+    r->text.failed |= facet_rtbvh_open(image, size, &view, NULL) != FACET_OK;
+    for (unsigned pass = 0; pass < (full ? 2 : 1) && !r->text.failed; pass++) {
+        struct entries entries = {r, &query, 0, p->max_nodes, pass == 1};
+
+        if (pass == 0) {
+            facet_record_line(r, "nodes", NULL);
+        }
+        facet_record_list(r, pass == 0 ? "nodes" : "traversal");
+        r->text.failed |=
+            facet_xphmg_rt_why_trace(&query, note_entry, &entries, &result, NULL) != FACET_OK;
+        facet_record_close(r);
+        if (pass == 0 && r->json) {
+            facet_record_open(r, "tested", NULL);
+            facet_record_number(r, "boxes", result.boxes);
+            facet_record_number(r, "triangles", result.triangles);
+            facet_record_close(r);
+        } else if (pass == 0) {
+            if (entries.count > p->max_nodes) {
+                facet_record_say(
+                    r, " and %llu more", (unsigned long long)(entries.count - p->max_nodes));
+            }
+            facet_record_say(r,
+                             "; %llu boxes and %llu triangles tested",
+                             (unsigned long long)result.boxes,
+                             (unsigned long long)result.triangles);
+        }
+    }
+}
+
 static void record_rays(struct facet_record *r, const struct report_pixel *p, bool full)
 {
     const struct facet_render_seen *seen = p->seen->rays.items;
     const size_t count =
-        full || r->json || p->seen->rays.count <= BRIEF_RAYS ? p->seen->rays.count : BRIEF_RAYS;
+        full || r->json || p->seen->rays.count <= BRIEF_ROWS ? p->seen->rays.count : BRIEF_ROWS;
 
     facet_record_list(r, "rays");
     for (size_t i = 0; i < count; i++) {
@@ -166,11 +265,12 @@ static void record_rays(struct facet_record *r, const struct report_pixel *p, bo
         facet_record_say(r, "... and %zu more rays (--full)", p->seen->rays.count - count);
     }
     record_nodes(r, p, full);
+    record_entries(r, p, full);
 }
 
 /* ---- instructions ---- */
 
-void report_pixel_find_entry(struct facet_render_pixel *pixel)
+void report_pixel_find_entry(struct facet_render_pixel *pixel, bool rasterizes)
 {
     struct facet_symbols symbols = {0};
 
@@ -182,8 +282,12 @@ void report_pixel_find_entry(struct facet_render_pixel *pixel)
         return;
     }
     for (size_t i = 0; i < symbols.object->symbol_count; i++) {
-        if (strcmp(symbols.object->symbols[i].name, "trace") == 0) {
-            pixel->entry = symbols.object->symbols[i].value;
+        const struct facet_object_symbol *symbol = &symbols.object->symbols[i];
+
+        if (!rasterizes && strcmp(symbol->name, "trace") == 0) {
+            pixel->entry = symbol->value;
+        } else if (rasterizes && strcmp(symbol->name, "bucket") == 0) {
+            pixel->bucket = symbol->value;
         }
     }
     facet_symbols_free(&symbols);
@@ -261,6 +365,101 @@ static void record_stores(struct facet_record *r, const struct report_pixel *p, 
         facet_strbuf_free(&place);
     }
     facet_record_close(r);
+    facet_symbols_free(&symbols);
+}
+
+/* The mesh of an instance, for people. */
+static const char *mesh_name(const struct report_pixel *p, uint32_t instance)
+{
+    return instance < p->scene->instance_count
+               ? p->scene->meshes[p->scene->instances[instance].mesh].name
+               : "";
+}
+
+static void record_fragment(struct facet_record *r,
+                            const struct report_pixel *p,
+                            const struct facet_symbols *symbols,
+                            const struct facet_render_fragment *f,
+                            bool last)
+{
+    struct facet_strbuf place;
+    char text[96] = "";
+
+    facet_strbuf_init(&place);
+    facet_symbols_print(symbols, f->pc, &place);
+    (void)facet_isa_print_word(FACET_ISA_XPHMG, f->word, f->pc, text, sizeof text);
+    facet_record_line(r, "sample", NULL);
+    facet_record_open(r, NULL, NULL);
+    if (r->json) {
+        facet_record_number(r, "sample", f->sample);
+        if (f->instance != FACET_SCENE_NONE) {
+            facet_record_number(r, "instance", f->instance);
+            facet_record_word(r, "mesh", mesh_name(p, f->instance));
+            facet_record_number(r, "triangle", f->triangle);
+            facet_record_f32(r, "depth", f->depth);
+        }
+        facet_record_vector(r, "light", NULL, f->light, 3);
+        facet_record_hex(r, "pc", f->pc, 8);
+        facet_record_hex(r, "word", f->word, 8);
+        facet_record_word(r, "instruction", text);
+        facet_record_word(r, "place", facet_strbuf_text(&place));
+        facet_record_bool(r, "final", last);
+    } else {
+        facet_record_say(r, "%u: ", (unsigned)f->sample);
+        if (f->instance == FACET_SCENE_NONE) {
+            facet_record_say(r, "the sky");
+        } else {
+            facet_record_say(r,
+                             "instance %u  mesh %s  triangle %u  depth 0x%08x",
+                             (unsigned)f->instance,
+                             mesh_name(p, f->instance),
+                             (unsigned)f->triangle,
+                             (unsigned)f->depth);
+        }
+        facet_record_say(r,
+                         "  light %.4g %.4g %.4g%s  by 0x%llx%s: %s",
+                         (double)f->light[0],
+                         (double)f->light[1],
+                         (double)f->light[2],
+                         last ? "" : ", overwritten",
+                         (unsigned long long)f->pc,
+                         facet_strbuf_text(&place),
+                         text);
+    }
+    facet_record_close(r);
+    r->text.failed |= place.failed;
+    facet_strbuf_free(&place);
+}
+
+/* The rasteriser on the hart: what each sample got, without `full` only what stayed. */
+static void record_fragments(struct facet_record *r, const struct report_pixel *p, bool full)
+{
+    const struct facet_render_fragment *f = p->seen->fragments.items;
+    const size_t count = p->seen->fragments.count;
+    struct facet_symbols symbols = {0};
+    size_t shown = 0, left = 0;
+
+    if (count == 0) {
+        return;
+    }
+    r->text.failed |=
+        facet_symbols_read(&symbols, p->seen->elf, p->seen->elf_bytes, NULL) != FACET_OK;
+    facet_record_list(r, "fragments");
+    for (size_t i = 0; i < count; i++) {
+        const bool last = i + 1 == count || f[i + 1].sample != f[i].sample;
+
+        if (full || r->json || (last && shown < BRIEF_ROWS)) {
+            record_fragment(r, p, &symbols, &f[i], last);
+            shown++;
+        } else {
+            left += last;
+        }
+    }
+    facet_record_close(r);
+    if (left != 0) {
+        facet_record_line(r, NULL, NULL);
+        facet_record_say(r, "... and %zu more samples (--full)", left);
+    }
     facet_symbols_free(&symbols);
 }
 
@@ -359,11 +558,17 @@ int report_pixel(const struct cli_args *args, const struct report_pixel *p)
     if (!o->machine->rasterizes) {
         record_rays(&r, p, full);
     }
+    if (p->on_hart) {
+        facet_record_line(&r, NULL, NULL);
+        facet_record_say(&r, "drawn by the host's own code; the same sources on the hart:");
+    }
+    record_fragments(&r, p, full);
     record_stores(&r, p, full);
     record_places(&r, p, full);
     if (o->machine->rasterizes && p->seen->elf == NULL && p->seen->places == 0 && !r.json) {
         facet_record_line(&r, NULL, NULL);
-        facet_record_say(&r, "drawn by the host's own code; --machine xphmg-gfx has instructions");
+        facet_record_say(&r,
+                         "drawn by the host's own code; this facet has no program for the hart");
     }
     facet_record_close(&r);
     code = cli_print_record(args, &r);

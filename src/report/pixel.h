@@ -15,13 +15,14 @@ struct report_pixel {
     uint8_t color[4];   /* as `facet render` writes it */
     float nodes;        /* per primary ray, as a heat map counts; below 0: there are no rays */
     uint64_t max_nodes; /* of a ray that are shown */
+    bool on_hart;       /* the host drew; what was seen is the same program on the hart */
 };
 
 /* "X,Y" of a picture; the complaint is printed when it returns false. */
 bool report_pixel_read(
     const struct cli_args *args, uint32_t width, uint32_t height, uint32_t *x, uint32_t *y);
-/* Between opening and drawing: where the guest program traces rays. */
-void report_pixel_find_entry(struct facet_render_pixel *pixel);
+/* Between opening and drawing: where the guest program traces rays, or keeps its bucket. */
+void report_pixel_find_entry(struct facet_render_pixel *pixel, bool rasterizes);
 /* Text or JSON; returns the exit code. */
 int report_pixel(const struct cli_args *args, const struct report_pixel *p);
 

@@ -157,6 +157,39 @@ def rays_are_those_of_bvh_why():
 
 
 @case()
+def jobs_visit_what_they_count():
+    """The nodes of a ray are those of `rt why`; RTSTAT counted their tests when another run drew the heat map."""
+    for machine in ("xphmg-rt-offload", "xphmg-rt"):
+        for x, y in ((10, 30), (32, 18), (40, 8)):
+            found = why(ROOM, x, y, options(machine, 1))
+            check_eq((found["nodes"][0]["kind"], found["nodes"][0]["index"]), ("node", 0), "the first node")
+            if machine == "xphmg-rt-offload":
+                check_eq(sum(found["tested"].values()), found["heat"]["value"], f"tests for {x},{y}")
+            full = json.loads(facet("why", ROOM, "--pixel", f"{x},{y}", "--full", "--json", *options(machine, 1)).stdout)
+            pops = [e for e in full["traversal"] if e["event"] == "pop"]
+            check_eq(len(pops), len(found["nodes"]), "entries of the stack")
+            tests = [e for e in full["traversal"] if e["event"] == "triangle"]
+            check_eq(len(tests), found["tested"]["triangles"], "tests of triangles")
+
+
+@case()
+def a_rasteriser_tells_whose_triangle():
+    """Away from edges a ray through the middle of the pixel meets the same triangle."""
+    for x, y in ((10, 30), (32, 18), (31, 2), (50, 20)):
+        ray = why(ROOM, x, y, options("gfx12", 1))["rays"][0]
+        for machine in ("xphmg-gfx", "xphmg-gfx-portable"):
+            found = why(ROOM, x, y, options(machine, 1))["fragments"]
+            last = [f for f in found if f["final"]]
+            check_eq([(f["instance"], f["mesh"], f["triangle"]) for f in last],
+                     [(ray["instance"], ray["mesh"], ray["triangle"])], f"{machine} at {x},{y}")
+            check("instance" not in found[0] and all("instance" in f for f in found[1:]), "the sky comes first")
+            depths = [bits(f["depth"]) for f in found[1:]]
+            check_eq(depths, sorted(depths), "each is nearer than the one before")
+    sky = why(CUBE, 0, 0, options("xphmg-gfx", 2))["fragments"]
+    check_eq([(f["sample"], f["final"], "instance" in f) for f in sky], [(0, True, False), (1, True, False)], "beside the cube")
+
+
+@case()
 def the_hottest_pixel():
     for machine in ("gfx12", "xphmg-rt-offload"):
         how = options(machine, 1)
@@ -169,7 +202,7 @@ def the_hottest_pixel():
 
 @case()
 def one_screen():
-    for machine in ("gfx12", "tile"):
+    for machine in ("gfx12", "tile", "xphmg-rt-offload", "xphmg-gfx"):
         text = facet("why", ROOM, "--pixel", "20,20", *options(machine, 1)).stdout
         check(len(text.splitlines()) <= 24, f"{machine}: {len(text.splitlines())} lines")
         more = facet("why", ROOM, "--pixel", "20,20", "--full", *options(machine, 1)).stdout
