@@ -114,6 +114,19 @@ static void tell_text(const struct drawing *d, const char *output)
             d->hash);
 }
 
+static void show_frame(struct drawing *d)
+{
+    const struct facet_tile_list *plan = &d->list.plan;
+
+    session_lint_picture(
+        &d->lint,
+        &(struct facet_lint_picture){plan->frame.address,
+                                     plan->frame.stride,
+                                     plan->frame.width,
+                                     plan->frame.height,
+                                     plan->frame.format == FACET_TILE_RGB565 ? 2 : 4});
+}
+
 static int draw(struct drawing *d, const char *output)
 {
     struct facet_error err = {0};
@@ -129,6 +142,7 @@ static int draw(struct drawing *d, const char *output)
     }
     d->trace.beside = session_timing_observer(&d->timing, session_lint_observer(&d->lint));
     d->list.trace = &d->trace;
+    show_frame(d);
     cli_stop_begin(&d->watch, d->list.machine, cli_deadline_left());
     good = session_tile_play_run(&d->list, &err);
     cli_stop_end(&d->watch);

@@ -6,7 +6,7 @@
 #include "session/steps.h"
 #include "session/tile/picture.h"
 #include "session/tile/report.h"
-#include "session/tile_output.h"
+#include "session/tile/output.h"
 #include "session/timing/option.h"
 
 #define SNAPSHOT_LIMIT ((size_t)1 << 30) /* bytes: VRAM, caches and state are below */
@@ -60,6 +60,20 @@ static int exit_code(const struct session *s)
 
 /* ---- the command ---- */
 
+/* Pictures of --out are ARGB8888, one row behind the other. */
+static void show_pictures(struct session *s)
+{
+    for (int i = 0; i < s->outputs.count; i++) {
+        const struct session_tile_output *out = &s->outputs.list[i];
+
+        if (out->width != 0) {
+            session_lint_picture(&s->lint,
+                                 &(struct facet_lint_picture){
+                                     out->address, 4 * out->width, out->width, out->height, 4});
+        }
+    }
+}
+
 static int run_tile(const struct cli_args *args)
 {
     struct session s = {.args = args};
@@ -89,6 +103,7 @@ static int run_tile(const struct cli_args *args)
            session_profile_start(&s.profile, args, s.setup.machine);
     if (good) {
         s.lint.symbols = &s.why.symbols;
+        show_pictures(&s);
         s.trace.beside = session_timing_observer(
             &s.timing, session_cover_observer(&s.cover, session_lint_observer(&s.lint)));
         good = session_steps(args, s.setup.machine, &s.trace, &s.stop);

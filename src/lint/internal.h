@@ -12,6 +12,8 @@ struct lint_store {
     struct facet_lint_finding *items; /* by pc, then rule */
     size_t count, capacity;
     unsigned sets; /* that are asked */
+    struct facet_lint_picture pictures[FACET_LINT_PICTURES];
+    unsigned picture_count;
     bool failed;
 };
 

@@ -194,6 +194,15 @@ facet_lint_create(facet_machine *machine, facet_lint **out, struct facet_error *
     return FACET_OK;
 }
 
+void facet_lint_add_picture(facet_lint *lint, const struct facet_lint_picture *picture)
+{
+    struct lint_store *store = &lint->store;
+
+    if (store->picture_count < FACET_LINT_PICTURES && picture->stride != 0) {
+        store->pictures[store->picture_count++] = *picture;
+    }
+}
+
 void facet_lint_select(facet_lint *lint, unsigned sets)
 {
     lint->store.sets = sets;

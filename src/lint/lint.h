@@ -68,6 +68,8 @@
       "meets an access of another hart or core, and nothing orders the two") \
     R(TILE_RACE, "tile-race", "", "R-TILE-133", \
       "meets an access of another tile on the same core, and nothing orders the two") \
+    R(OUT_OF_TILE, "out-of-tile", "", "R-TILE-133", \
+      "stores a pixel of the picture that belongs to another tile") \
     R(LR_SC, "lr-sc", "R-RV-28 R-CAP-80", "", \
       "an SC that fails always, or may fail for ever") \
     R(BARRIER, "barrier", "", "R-TILE-64", \
@@ -116,6 +118,15 @@ enum facet_status
 facet_lint_create(facet_machine *machine, facet_lint **out, struct facet_error *err);
 /* Before the machine runs; FACET_LINT_SET_LINT otherwise. */
 void facet_lint_select(facet_lint *lint, unsigned sets);
+/* Of VRAM: what a dispatch whose tiles cover it exactly is taken to draw. The hart has none. */
+struct facet_lint_picture {
+    uint32_t base, stride; /* bytes */
+    uint32_t width, height;
+    uint32_t pixel; /* bytes */
+};
+enum { FACET_LINT_PICTURES = 8 };
+/* Before the machine runs; of more than FACET_LINT_PICTURES those that come later are left out. */
+void facet_lint_add_picture(facet_lint *lint, const struct facet_lint_picture *picture);
 void facet_lint_destroy(facet_lint *lint); /* NULL is allowed */
 const struct facet_observer *facet_lint_observer(const facet_lint *lint);
 

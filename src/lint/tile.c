@@ -265,6 +265,65 @@ static void note_race(struct tile_lint *l, const struct facet_memory_event *even
     facet_lint_race_access(l->race, &access);
 }
 
+static uint32_t pixels(uint32_t side)
+{
+    return side != 0 ? side : 16;
+}
+
+static bool covers(uint64_t tiles, uint32_t side, uint32_t length)
+{
+    return tiles * side >= length && (tiles - 1) * side < length;
+}
+
+/* Each tile is a rectangle of the picture: the tiles of the dispatch cover it, and none is beside
+ * it. A picture of a single tile has no other one. */
+static bool is_drawn(const struct facet_tile_packet *p, const struct facet_lint_picture *picture)
+{
+    return (uint64_t)p->columns * p->rows > 1 &&
+           covers(p->columns, pixels(p->tile_width), picture->width) &&
+           covers(p->rows, pixels(p->tile_height), picture->height);
+}
+
+static void check_tile(struct tile_lint *l,
+                       const struct facet_memory_event *event,
+                       const struct facet_lint_picture *picture)
+{
+    const struct facet_tile_core *c = &l->m->core[event->core];
+    const uint32_t left = c->tile_offset & 0xFFFF, top = c->tile_offset >> 16;
+
+    for (uint64_t at = event->address; at < event->address + event->size; at++) {
+        const uint64_t offset = at - picture->base;
+        const uint64_t x = offset % picture->stride / picture->pixel, y = offset / picture->stride;
+
+        if (at < picture->base || x >= picture->width || y >= picture->height ||
+            (x - left < pixels(l->m->packet.tile_width) &&
+             y - top < pixels(l->m->packet.tile_height))) {
+            continue;
+        }
+        facet_lint_add(l->store,
+                       here(c),
+                       FACET_LINT_OUT_OF_TILE,
+                       "pixel %u,%u by the tile that begins at %u,%u",
+                       (unsigned)x,
+                       (unsigned)y,
+                       (unsigned)left,
+                       (unsigned)top);
+        return;
+    }
+}
+
+static void note_pixels(struct tile_lint *l, const struct facet_memory_event *event)
+{
+    if (is_atomic(decode(l, l->m->core[event->core].ip->word)->row)) {
+        return; /* what several tiles may do to one word */
+    }
+    for (unsigned i = 0; i < l->store->picture_count; i++) {
+        if (is_drawn(&l->m->packet, &l->store->pictures[i])) {
+            check_tile(l, event, &l->store->pictures[i]);
+        }
+    }
+}
+
 static void hear_memory(void *self, const struct facet_memory_event *event)
 {
     struct tile_lint *l = self;
@@ -284,6 +343,9 @@ static void hear_memory(void *self, const struct facet_memory_event *event)
 
         if (in_order(l)) {
             note_race(l, event);
+            if (event->write) {
+                note_pixels(l, event);
+            }
         }
         if (event->write) {
             facet_lint_order_store(&l->order, &access);

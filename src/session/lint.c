@@ -29,6 +29,13 @@ bool session_lint_start(struct session_lint *report,
     return true;
 }
 
+void session_lint_picture(struct session_lint *report, const struct facet_lint_picture *picture)
+{
+    if (report->lint != NULL) {
+        facet_lint_add_picture(report->lint, picture);
+    }
+}
+
 void session_lint_free(struct session_lint *report)
 {
     if (report->lint != NULL) {

@@ -34,6 +34,8 @@ struct session_lint {
 bool session_lint_start(struct session_lint *report,
                         const struct cli_args *args,
                         facet_machine *machine);
+/* A picture that the run leaves (facet_lint_add_picture), if there is a linter. */
+void session_lint_picture(struct session_lint *report, const struct facet_lint_picture *picture);
 void session_lint_free(struct session_lint *report);
 /* NULL without --lint. */
 const struct facet_observer *session_lint_observer(const struct session_lint *report);

@@ -62,6 +62,8 @@ USE = ["LW s2, 0(s21)", "LB s2, 1(s21)", "SW s10, 0(s21)", "LH s2, 2(s21)"]
 LOCKED = "t{0}: AXCHG s1, s9, (s23), aq\n BNE s1, s0, t{0}\n {1} LW s3, 0(s21)\n ADDI s3, s3, 1\n SW s3, 0(s21)\n AXCHG s0, s0, (s23), rl"
 BASE = " CSRR s1, tile_offset\n LUI s2, 0x80100\n"
 ONE, TWO = ("--grid", "1x1", "--cores", "1"), ("--grid", "2x1", "--cores", "3")
+PIXEL = BASE + " SHLI s3, s1, 2\n ADD s2, s2, s3\n"  # the tile's first one, in a picture of 64 x 16
+SHOWN = ("--cores", "1", "--out", "0x80100000,64x16=" + os.path.join(FOLDER.name, "shown.png"))
 SCRATCH, MANY = ONE + ("--shared", "64"), ("--grid", "4x1", "--cores", "1")
 
 # rule or None, kernel, options
@@ -110,6 +112,14 @@ TILE += [
     ("register", "bad: FADD f1, f2, f2\n EXIT", ONE),
     ("register", "bad: VADD.I32 v1, v0, v2\n EXIT", ONE),
     (None, "ADDI s2, s0, 3\n ADD s1, s2, s0\n XOR s3, s4, s4\n VXOR v1, v2, v2\n VADD.I32 v3, v1, v0\n EXIT", ONE),
+    ("out-of-tile", PIXEL + "bad: SW s1, 64(s2)\n EXIT", ("--grid", "4x1", *SHOWN)),
+    ("out-of-tile", PIXEL + "bad: SB s1, -1(s2)\n EXIT", ("--grid", "4x1", *SHOWN)),
+    ("out-of-tile", PIXEL + "VBCAST.I32 v1, s1\nbad: VST.V v1, 52(s2)\n EXIT", ("--grid", "4x1", *SHOWN)),
+    ("out-of-tile", PIXEL + "ADDI s4, s2, 1024\nbad: SW s1, 1024(s4)\n EXIT", ("--grid", "4x2", "--tile", "16x8", *SHOWN)),
+    (None, PIXEL + "SW s1, 0(s2)\n SW s1, 60(s2)\n EXIT", ("--grid", "4x1", *SHOWN)),
+    (None, PIXEL + "AXCHG s0, s1, (s2), rlx\n ADDI s2, s2, 64\n AXCHG s0, s1, (s2), rlx\n EXIT", ("--grid", "4x1", *SHOWN)),
+    (None, PIXEL + "SW s1, 64(s2)\n EXIT", ("--grid", "2x1", *SHOWN)),  # the tiles are no rectangles of it
+    (None, PIXEL + "ADDI s2, s2, 2044\n ADDI s2, s2, 2044\n SW s1, 8(s2)\n EXIT", ("--grid", "4x1", *SHOWN)),  # behind it
     ("scratch", "CSRR s1, sm_base\nbad: LW s2, 0(s1)\n EXIT", SCRATCH),
     (None, "CSRR s1, sm_base\n SW s0, 0(s1)\n LW s2, 0(s1)\n EXIT", SCRATCH),
 ]
@@ -188,6 +198,19 @@ def the_corpus_is_large_enough_and_has_every_rule():
     check(len([r for r in rules if r]) >= 30, "faults")
     check(rules.count(None) >= 30, "right ones")
     check({"race", "tile-race", "lr-sc", "barrier", "register", "scratch"} <= set(rules), "rules")
+
+
+@case()
+def tiles_of_a_frame():
+    """The frame of a command list, in pixels of two bytes."""
+    for step, found in ((32, ["out-of-tile"]), (0, [])):
+        code = ["CSRR s1, tile_offset", "LUI s2, 0x80000", "SHLI s3, s1, 1", "ADD s2, s2, s3", f"SH s1, {step}(s2)", "EXIT"]
+        path = put("list.json", json.dumps({
+            "buffers": {"f": {"size": 2048}, "k": {"code": code}},
+            "frame": {"base": "f", "width": 64, "height": 16, "format": "RGB565"},
+            "commands": [{"command": "DISPATCH", "descriptor": {"pc": "k", "grid": [4, 1], "core_mask": 1}}]}))
+        done = facet("tile", "draw", path, "-o", os.path.join(FOLDER.name, "frame.png"), "--check-order", "--json")
+        check_eq((done.returncode, [f["rule"] for f in json.loads(done.stdout)["lint"]]), (len(found), found), done.stderr)
 
 
 @case()

@@ -1,5 +1,5 @@
-/* See tile_output.h. */
-#include "session/tile_output.h"
+/* See output.h. */
+#include "session/tile/output.h"
 
 #include "command/output.h"
 #include "session/tile/picture.h"
