@@ -29,6 +29,7 @@ struct facet_trace_step {
     uint32_t length;  /* 0: no word (an interrupt, a fetch that failed) */
     uint64_t index;   /* of the line: steps that were written before */
     uint64_t since;   /* steps of the machine since the one that was written last */
+    uint64_t queue;   /* step before which the command ended that came before those of this one */
     const char *text; /* disassembly, "" without a word */
     uint64_t priv;    /* privilege before the step, when the format wants it */
     const struct facet_trap_event *trap;

@@ -33,6 +33,7 @@ struct facet_tracer {
     uint64_t step;
     uint64_t lines;
     uint64_t last;            /* number of the step that was written last */
+    uint64_t queue[2];        /* steps before which commands ended: the last two that differ */
     uint32_t priv, priv_core; /* register `priv` of the core that was looked at last */
     struct facet_strbuf line;
     struct memo memo[MEMO_SIZE];
@@ -121,7 +122,13 @@ static void hear_memory(void *context, const struct facet_memory_event *event)
 
 static void hear_unit(void *context, const struct facet_unit_event *event)
 {
-    add(context, &(struct facet_item){FACET_ITEM_UNIT, {.unit = *event}});
+    facet_tracer *t = context;
+
+    if (event->core == FACET_NONE && t->queue[1] != t->step) {
+        t->queue[0] = t->queue[1];
+        t->queue[1] = t->step;
+    }
+    add(t, &(struct facet_item){FACET_ITEM_UNIT, {.unit = *event}});
 }
 
 static bool right_core(const struct facet_trace_options *o, uint32_t core)
@@ -225,6 +232,7 @@ static void finish(facet_tracer *t, struct facet_trace_step *step)
     step->number = t->step++;
     if (between(t, step)) {
         step->machine = t->machine;
+        step->queue = t->queue[0];
         step->text = disassemble(t, step);
         step->items = t->items;
         step->count = t->count;
@@ -300,7 +308,7 @@ enum facet_status facet_tracer_create(const facet_machine *machine,
     t->machine = machine;
     t->options = *options;
     t->form = forms[options->format];
-    t->step = options->first_step;
+    t->step = t->queue[0] = t->queue[1] = options->first_step;
     t->priv_core = FACET_NONE;
     t->started = options->start.count == 0;
     t->observer = (struct facet_observer){
@@ -339,6 +347,7 @@ static void write_rest(facet_tracer *t)
         struct facet_trace_step step = {.machine = t->machine,
                                         .number = t->step,
                                         .core = FACET_NONE,
+                                        .queue = t->queue[0],
                                         .items = t->items,
                                         .count = count};
 

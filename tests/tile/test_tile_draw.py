@@ -242,7 +242,11 @@ def traces_have_steps_and_commands():
     done = draw(commands, buffers, extra=["--trace", path("t.json"), "--trace-format", "perfetto"])
     with open(path("t.json")) as file:
         events = json.load(file)["traceEvents"]
-    check_eq([e["name"] for e in events if e.get("cat") == "queue"], ["queue " + name for name in names])
+    queue = [e for e in events if e.get("cat") == "queue"]
+    check_eq([e["name"] for e in queue], names)
+    check_eq([(e["ts"], e["dur"]) for e in queue], [(0, 0)] * at + [(0, 3)] + [(3, 0)] * (len(names) - at - 1), "steps of each command")
+    tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    check_eq(({tracks[e["tid"]] for e in queue}, 0 in tracks, len(tracks)), ({"queue"}, False, 9), "tracks")
     done = draw(commands, buffers, extra=["--trace", "-", "--trace-from", "1", "--trace-count", "1"])
     check_eq([json.loads(line).get("step") for line in done.stdout.splitlines()[1:]], [1], "what --trace - prints")
     check("out.png: 8 x 8 pixels" in done.stderr, done.stderr)

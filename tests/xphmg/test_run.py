@@ -831,15 +831,33 @@ def formats_for_viewers_tell_what_the_lines_tell():
     pcs = [int(s["pc"], 16) for s in every]
 
     events = json.loads("".join(traced("--trace-format", "perfetto")[1]))["traceEvents"]
-    check(all({"ph", "pid", "tid", "name"} <= set(e) and ("ts" in e or e["ph"] == "M") for e in events), "members of events")
+    check(all({"ph", "cat", "pid", "tid", "name", "ts"} <= set(e) for e in events), "members of events")
     slices = [e for e in events if e["ph"] == "X"]
     check_eq([(e["ts"], int(e["args"]["pc"], 16), e["dur"]) for e in slices],
              [(s["step"], pc, 1) for s, pc in zip(every, pcs)], "slices")
     check_eq(sum(e["ph"] == "i" and e["name"].startswith(("trap", "interrupt")) for e in events),
              sum("trap" in s for s in every), "instants of traps")
 
+    waves = traced("--trace-format", "vcd")[1]
+    names, state, times, seen = read_waves(waves)
+    check_eq((times, seen), ([s["step"] for s in every], pcs), "times and pcs of the waves")
+    last = {c["reg"]: int(c["new"], 16) for s in every for c in s["changes"] if "reg" in c}
+    check_eq({name: state.get(name) for name in last}, last, "registers at the end of the waves")
+
+    rows = [line.rstrip("\n").split("\t") for line in traced("--trace-format", "konata")[1]]
+    check_eq(rows[:2], [["Kanata", "0004"], ["C=", "0"]], "head of the Kanata log")
+    check_eq([int(r[3].split(":")[0], 16) for r in rows if r[0] == "L"], pcs, "rows of the Kanata log")
+    check_eq([r[3] for r in rows if r[0] == "R"], ["1" if "trap" in s else "0" for s in every], "flushed rows")
+    check_eq([r[1:] for r in rows if r[0] == "S"], [r[1:] for r in rows if r[0] == "E"], "stages that end")
+    check_eq(sum(int(r[1]) for r in rows if r[0] == "C"), len(every), "cycles")
+    check_eq(traced("--trace-core", "0")[1], traced()[1], "the only core")
+    check_eq(len(traced("--trace-core", "1")[1]), 1, "lines of a core that is not there")
+
+
+def read_waves(lines):
+    """Declared variables, their last values, the times, and the values of step_pc."""
     names, scopes, state, times, seen = {}, [], {}, [], []
-    for line in traced("--trace-format", "vcd")[1]:
+    for line in lines:
         words = line.split()
         if words[0] == "$scope":
             scopes.append(words[2])
@@ -860,18 +878,45 @@ def formats_for_viewers_tell_what_the_lines_tell():
             state[name] = int(bits, 2)
             if name == "step_pc":
                 seen.append(int(bits, 2))
-    check_eq((times, seen), ([s["step"] for s in every], pcs), "times and pcs of the waves")
-    last = {c["reg"]: int(c["new"], 16) for s in every for c in s["changes"] if "reg" in c}
-    check_eq({name: state.get(name) for name in last}, last, "registers at the end of the waves")
+    return names, state, times, seen
 
-    rows = [line.rstrip("\n").split("\t") for line in traced("--trace-format", "konata")[1]]
-    check_eq(rows[:2], [["Kanata", "0004"], ["C=", "0"]], "head of the Kanata log")
-    check_eq([int(r[3].split(":")[0], 16) for r in rows if r[0] == "L"], pcs, "rows of the Kanata log")
-    check_eq([r[3] for r in rows if r[0] == "R"], ["1" if "trap" in s else "0" for s in every], "flushed rows")
-    check_eq([r[1:] for r in rows if r[0] == "S"], [r[1:] for r in rows if r[0] == "E"], "stages that end")
-    check_eq(sum(int(r[1]) for r in rows if r[0] == "C"), len(every), "cycles")
-    check_eq(traced("--trace-core", "0")[1], traced()[1], "the only core")
-    check_eq(len(traced("--trace-core", "1")[1]), 1, "lines of a core that is not there")
+
+@case()
+def gtkwave_reads_the_waves():
+    """A reader that is not ours: VCD to GTKWave's own format and back."""
+    if shutil.which("vcd2fst") is None:
+        skip("gtkwave is not installed")
+    own = read_waves(traced("--trace-format", "vcd")[1])
+    for tool, source, target in (("vcd2fst", "trace", "waves.fst"), ("fst2vcd", "waves.fst", "waves.vcd")):
+        done = subprocess.run([tool, path(source), path(target)] if tool == "vcd2fst" else [tool, "-f", path(source), "-o", path(target)],
+                              capture_output=True, text=True, timeout=100)
+        check_eq((done.returncode, done.stderr), (0, ""), tool)
+    with open(path("waves.vcd"), encoding="utf-8") as file:
+        head, rest = re.split(r"(?<=\$enddefinitions \$end\n)", file.read())
+    lines = [line for line in head.splitlines() if line.startswith(("$var", "$scope", "$upscope", "$enddef"))] + rest.splitlines()
+    other = read_waves([line for line in lines if not line.startswith(("$dump", "$end"))])
+    check_eq(sorted(other[0].values()), sorted(own[0].values()), "variables")
+    check_eq(other[1:], own[1:], "values, times and pcs")
+
+
+@case()
+def jobs_are_slices_of_a_timeline():
+    program = assemble("queued", open(os.path.join(os.environ["FACET_SOURCE"], "examples/xphmg/ticket.s"), encoding="utf-8").read())
+    told = {}
+    for name in ("jsonl", "perfetto"):
+        facet("run", program, "--jobs", "late", "--trace", path(name), "--trace-format", name)
+        with open(path(name), encoding="utf-8") as file:
+            told[name] = file.read()
+    at = [(c["what"], step["step"], c["values"][0]) for step in map(json.loads, told["jsonl"].splitlines()[1:])
+          for c in step["changes"] if c.get("unit") == "mtx" and c["what"] in ("submit", "start", "done")]
+    events = json.loads(told["perfetto"])["traceEvents"]
+    jobs = [e for e in events if e["ph"] in "bne"]
+    check_eq([({"b": "submit", "n": "start", "e": "done"}[e["ph"]], e["ts"], e["id"].split()[2]) for e in jobs], at, "jobs")
+    check(len(at) >= 3 and len({(e["cat"], e["name"]) for e in jobs}) * 3 == len(at), f"each begins and ends: {jobs}")
+    tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    check_eq(len(set(tracks.values())), len(tracks), "names of tracks")
+    check_eq({tracks[e["tid"]] for e in jobs}, {"hart0 mtx"}, "where jobs stand")
+    check_eq({tracks[e["tid"]] for e in events if e["ph"] == "X"}, {"hart0"}, "where steps stand")
 
 
 @case()
