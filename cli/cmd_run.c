@@ -573,7 +573,7 @@ static int run_run(const struct cli_args *args)
         !session_run_outputs_plan(&s.outputs, args, s.program, s.machine) ||
         !session_lint_start(&s.lint, args, s.machine) ||
         !session_cover_start(&s.cover, args, s.machine, FACET_ISA_XPHMG) ||
-        !session_profile_start(&s.profile, args, s.machine) ||
+        !session_profile_start_calls(&s.profile, args, s.machine, FACET_ISA_XPHMG) ||
         !session_timing_start(&s.timing, args, s.machine, FACET_ISA_XPHMG, NULL) ||
         !session_explain_start(&s.why,
                                args,
@@ -586,7 +586,9 @@ static int run_run(const struct cli_args *args)
     } else {
         s.lint.symbols = &s.why.symbols;
         s.trace.beside = session_timing_observer(
-            &s.timing, session_cover_observer(&s.cover, session_lint_observer(&s.lint)));
+            &s.timing,
+            session_cover_observer(
+                &s.cover, session_profile_observer(&s.profile, session_lint_observer(&s.lint))));
         code = run_session(&s);
     }
     session_explain_free(&s.why);
@@ -625,6 +627,7 @@ static const struct cli_option run_options[] = {
     SESSION_LINT_OPTIONS,
     SESSION_COVER_OPTION,
     SESSION_PROFILE_OPTION,
+    SESSION_PROFILE_CALLS_OPTION,
     SESSION_TIMING_OPTION,
     SESSION_TRACE_OPTIONS_OF(
         "jsonl|spike|spike-traps|perfetto|vcd|konata",

@@ -134,13 +134,14 @@ static int draw(struct drawing *d, const char *output)
     bool good;
 
     if (!session_lint_start(&d->lint, d->args, d->list.machine) ||
-        !session_profile_start(&d->profile, d->args, d->list.machine) ||
+        !session_profile_start_calls(&d->profile, d->args, d->list.machine, FACET_ISA_TILE) ||
         !session_timing_start(
             &d->timing, d->args, d->list.machine, FACET_ISA_TILE, &d->list.plan) ||
         !session_trace_open(&d->trace, d->args, d->list.plan.program)) {
         return CLI_BAD;
     }
-    d->trace.beside = session_timing_observer(&d->timing, session_lint_observer(&d->lint));
+    d->trace.beside = session_timing_observer(
+        &d->timing, session_profile_observer(&d->profile, session_lint_observer(&d->lint)));
     d->list.trace = &d->trace;
     show_frame(d);
     cli_stop_begin(&d->watch, d->list.machine, cli_deadline_left());
@@ -227,6 +228,7 @@ static const struct cli_option draw_options[] = {
     SESSION_TRACE_OPTIONS,
     SESSION_TIMING_OPTION,
     SESSION_PROFILE_OPTION,
+    SESSION_PROFILE_CALLS_OPTION,
     {NULL, 0, NULL, NULL},
 };
 

@@ -4,9 +4,9 @@
 #include "session/lint.h"
 #include "session/profile.h"
 #include "session/steps.h"
+#include "session/tile/output.h"
 #include "session/tile/picture.h"
 #include "session/tile/report.h"
-#include "session/tile/output.h"
 #include "session/timing/option.h"
 
 #define SNAPSHOT_LIMIT ((size_t)1 << 30) /* bytes: VRAM, caches and state are below */
@@ -100,12 +100,14 @@ static int run_tile(const struct cli_args *args)
                &s.why, args, s.setup.machine, FACET_ISA_TILE, s.setup.program, true) &&
            session_timing_start(&s.timing, args, s.setup.machine, FACET_ISA_TILE, NULL) &&
            session_trace_open(&s.trace, args, s.setup.program) &&
-           session_profile_start(&s.profile, args, s.setup.machine);
+           session_profile_start_calls(&s.profile, args, s.setup.machine, FACET_ISA_TILE);
     if (good) {
         s.lint.symbols = &s.why.symbols;
         show_pictures(&s);
         s.trace.beside = session_timing_observer(
-            &s.timing, session_cover_observer(&s.cover, session_lint_observer(&s.lint)));
+            &s.timing,
+            session_cover_observer(
+                &s.cover, session_profile_observer(&s.profile, session_lint_observer(&s.lint))));
         good = session_steps(args, s.setup.machine, &s.trace, &s.stop);
         good = session_timing_stop(&s.timing) && good;
         session_profile_stop(&s.profile);
@@ -165,6 +167,7 @@ static const struct cli_option run_options[] = {
     SESSION_COVER_OPTION,
     SESSION_TIMING_OPTION,
     SESSION_PROFILE_OPTION,
+    SESSION_PROFILE_CALLS_OPTION,
     SESSION_TRACE_OPTIONS,
     {NULL, 0, NULL, NULL},
 };

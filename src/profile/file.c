@@ -1,5 +1,5 @@
 /* The file of --profile-out: one row for each instruction that retired, by core and address. */
-#include "profile/profile.h"
+#include "profile/calls.h"
 
 #include "isa/isa.h"
 #include "json/json.h"
@@ -91,9 +91,7 @@ static void add_traffic(json_t *memory, enum facet_isa isa, const struct facet_c
     }
 }
 
-/* The kernel of an instruction: what its section begins with, by the name of the source; NULL when
- * nothing is known. Of a command list it is the buffer ("buffers.shade.code"). */
-static json_t *kernel_of(const struct facet_symbols *symbols, uint64_t pc)
+json_t *profile_kernel_of(const struct facet_symbols *symbols, uint64_t pc)
 {
     static const char before[] = "buffers.", behind[] = ".code";
     const size_t front = sizeof before - 1, back = sizeof behind - 1;
@@ -116,13 +114,25 @@ static json_t *kernel_of(const struct facet_symbols *symbols, uint64_t pc)
     return NULL;
 }
 
+json_t *profile_line_json(const struct facet_line_row *line)
+{
+    struct facet_strbuf text;
+    json_t *value;
+
+    facet_strbuf_init(&text);
+    facet_strbuf_printf(&text, "%s:%" PRIu32, line->file, line->line);
+    value = text.failed ? NULL : facet_json_name(facet_strbuf_text(&text));
+    facet_strbuf_free(&text);
+    return value;
+}
+
 /* *whole becomes false where memory was short. */
 static json_t *row_json(const struct facet_counts_row *row,
                         enum facet_isa isa,
                         const struct facet_symbols *symbols,
                         bool *whole)
 {
-    json_t *kernel = isa == FACET_ISA_TILE ? kernel_of(symbols, row->pc) : NULL;
+    json_t *kernel = isa == FACET_ISA_TILE ? profile_kernel_of(symbols, row->pc) : NULL;
     const struct facet_object_symbol *symbol = facet_symbols_find(symbols, row->pc);
     const struct facet_line_row *line = facet_lines_find(&symbols->lines, row->pc);
     json_t *object = json_pack("{s:I, s:o, s:o, s:I}",
@@ -148,14 +158,10 @@ static json_t *row_json(const struct facet_counts_row *row,
             object, "offset", json_integer((json_int_t)(row->pc - symbol->value)));
     }
     if (line != NULL) {
-        struct facet_strbuf text;
+        json_t *text = profile_line_json(line);
 
-        facet_strbuf_init(&text);
-        facet_strbuf_printf(&text, "%s:%" PRIu32, line->file, line->line);
-        (void)json_object_set_new(
-            object, "line", text.failed ? NULL : facet_json_name(facet_strbuf_text(&text)));
-        *whole = *whole && !text.failed;
-        facet_strbuf_free(&text);
+        *whole = *whole && text != NULL;
+        (void)json_object_set_new(object, "line", text);
     }
     return object;
 }
@@ -335,6 +341,13 @@ static enum facet_status get_all(const char *name, struct profile *profile, stru
                           wrong,
                           wrong[0] == 'd' ? "a list of objects with counts and texts"
                                           : "objects with counts");
+    }
+    if (!profile_stacks_good(json_object_get(profile->json, "stacks"))) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          0,
+                          "%s: stacks: expected a list of objects with frames and a count",
+                          name);
     }
     if (!json_is_array(list)) {
         return facet_fail(err, FACET_ERR_INPUT, 0, "%s: instructions: expected a list", name);

@@ -22,6 +22,12 @@ json_t *profile_json(const struct facet_counts *counts,
                      enum facet_isa isa,
                      const struct facet_symbols *symbols);
 
+/* The kernel of an instruction: what its section begins with, by the name of the source; NULL when
+ * nothing is known. Of a command list it is the buffer ("buffers.shade.code"). */
+json_t *profile_kernel_of(const struct facet_symbols *symbols, uint64_t pc);
+/* "main.c:12"; NULL without memory. */
+json_t *profile_line_json(const struct facet_line_row *line);
+
 /* One instruction as the file has it. */
 struct profile_insn {
     uint64_t pc;
@@ -62,8 +68,8 @@ void profile_sections_text(const json_t *views, size_t most, struct facet_strbuf
 void profile_put_sections(json_t *top, const struct facet_counts *counts);
 bool profile_sections_good(const json_t *top, const char **wrong);
 
-/* "kernel;symbol;line count", a line each, as tools for flame graphs take it. False without memory.
- */
+/* "kernel;symbol;line count", a line each, as tools for flame graphs take it; with all callers in
+ * front of the symbol where the file has stacks. False without memory. */
 bool profile_folded(const struct profile *profile, struct facet_strbuf *out);
 
 #endif

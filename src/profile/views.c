@@ -370,29 +370,61 @@ static void put_frame(struct facet_strbuf *out, const char *name)
     facet_strbuf_free(&shown);
 }
 
+/* The frames of one instruction or stack; each text may be NULL. */
+static void put_stack(struct facet_strbuf *out,
+                      const char *kernel,
+                      const json_t *frames,
+                      const char *symbol,
+                      const char *line)
+{
+    const json_t *frame;
+    size_t i;
+
+    facet_strbuf_clear(out);
+    if (kernel != NULL) {
+        put_frame(out, kernel);
+        facet_strbuf_putc(out, ';');
+    }
+    json_array_foreach(frames, i, frame)
+    {
+        if (i > 0) {
+            facet_strbuf_putc(out, ';');
+        }
+        put_frame(out, json_string_value(frame));
+    }
+    if (frames == NULL) {
+        put_frame(out, symbol != NULL ? symbol : "?");
+    }
+    if (line != NULL) {
+        facet_strbuf_putc(out, ';');
+        put_frame(out, line);
+    }
+}
+
 bool profile_folded(const struct profile *profile, struct facet_strbuf *out)
 {
-    json_t *sums = json_object(), *value;
+    json_t *sums = json_object(), *stacks = json_object_get(profile->json, "stacks"), *value;
     struct facet_strbuf frames;
     const char *name;
+    size_t i;
 
     facet_strbuf_init(&frames);
-    for (size_t i = 0; i < profile->insn_count; i++) {
+    json_array_foreach(stacks, i, value)
+    {
+        put_stack(&frames,
+                  text_of(value, "kernel"),
+                  json_object_get(value, "frames"),
+                  NULL,
+                  text_of(value, "line"));
+        add(sums, facet_strbuf_text(&frames), (uint64_t)integer(value, "count"));
+    }
+    for (i = 0; stacks == NULL && i < profile->insn_count; i++) {
         const struct profile_insn *insn = &profile->insns[i];
 
-        facet_strbuf_clear(&frames);
-        if (insn->kernel != NULL) {
-            put_frame(&frames, insn->kernel);
-            facet_strbuf_putc(&frames, ';');
-        }
-        put_frame(&frames, insn->symbol != NULL ? insn->symbol : "?");
-        if (insn->line != NULL) {
-            facet_strbuf_putc(&frames, ';');
-            put_frame(&frames, insn->line);
-        }
-        out->failed |= frames.failed;
+        put_stack(&frames, insn->kernel, NULL, insn->symbol, insn->line);
         add(sums, facet_strbuf_text(&frames), insn->count);
     }
+    out->failed |= frames.failed;
     json_object_foreach(sums, name, value)
     {
         facet_strbuf_printf(out, "%s %" JSON_INTEGER_FORMAT "\n", name, json_integer_value(value));

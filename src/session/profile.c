@@ -30,6 +30,41 @@ bool session_profile_start(struct session_profile *profile,
     return true;
 }
 
+bool session_profile_start_calls(struct session_profile *profile,
+                                 const struct cli_args *args,
+                                 facet_machine *machine,
+                                 enum facet_isa isa)
+{
+    if (cli_given(args, "profile-calls") && cli_value(args, "profile-out") == NULL) {
+        (void)cli_bad(args, "--profile-calls needs --profile-out");
+        return false;
+    }
+    if (!session_profile_start(profile, args, machine)) {
+        return false;
+    }
+    if (cli_given(args, "profile-calls")) {
+        profile->calls = profile_calls_create(machine, isa);
+        if (profile->calls == NULL) {
+            (void)cli_bad(args, "--profile-calls: out of memory");
+            return false;
+        }
+    }
+    return true;
+}
+
+const struct facet_observer *session_profile_observer(struct session_profile *profile,
+                                                      const struct facet_observer *other)
+{
+    if (profile->calls == NULL) {
+        return other;
+    }
+    if (other == NULL) {
+        return profile_calls_observer(profile->calls);
+    }
+    facet_tee_make(&profile->both, profile_calls_observer(profile->calls), other);
+    return &profile->both.observer;
+}
+
 void session_profile_stop(struct session_profile *profile)
 {
     if (profile->machine != NULL) {
@@ -49,6 +84,14 @@ bool session_profile_finish(struct session_profile *profile,
         return true;
     }
     json = profile_json(&profile->counts, isa, symbols);
+    if (json != NULL && profile->calls != NULL) {
+        json_t *stacks = profile_calls_json(profile->calls, symbols);
+
+        if (json_object_set_new(json, "stacks", stacks) != 0) {
+            json_decref(json);
+            json = NULL;
+        }
+    }
     if (facet_json_text(json, &profile->text, &profile->part.size, &err) != FACET_OK) {
         (void)cli_bad(profile->args, "--profile-out %s: out of memory", profile->path);
         profile->text = NULL;
@@ -107,6 +150,7 @@ void session_profile_free(struct session_profile *profile)
 {
     session_profile_stop(profile);
     facet_counts_free(&profile->counts);
+    profile_calls_destroy(profile->calls);
     free(profile->text);
     *profile = (struct session_profile){.args = NULL};
 }

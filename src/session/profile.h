@@ -5,12 +5,16 @@
 #include "command/command.h"
 
 #include "base/file.h"
-#include "profile/profile.h"
+#include "debug/tee.h"
+#include "profile/calls.h"
 
 /* clang-format off */
 #define SESSION_PROFILE_OPTION                                                                     \
     {"profile-out", 0, "FILE", CLI_GROUP("Profile")                                                    \
      "count how often every instruction retires, for facet profile show"}
+#define SESSION_PROFILE_CALLS_OPTION                                                               \
+    {"profile-calls", 0, NULL,                                                                     \
+     "with --profile-out: follow calls, for whole stacks in --folded; slower"}
 /* clang-format on */
 
 /* All zero: no --profile-out. */
@@ -19,6 +23,8 @@ struct session_profile {
     const char *path;
     facet_machine *machine;
     struct facet_counts counts;
+    profile_calls *calls; /* --profile-calls */
+    struct facet_tee both;
     char *text; /* of the file, when the run is over */
     struct facet_file_part part;
 };
@@ -28,6 +34,15 @@ struct session_profile {
 bool session_profile_start(struct session_profile *profile,
                            const struct cli_args *args,
                            facet_machine *machine);
+/* The same for a machine whose calls can be followed. */
+bool session_profile_start_calls(struct session_profile *profile,
+                                 const struct cli_args *args,
+                                 facet_machine *machine,
+                                 enum facet_isa isa);
+/* Who follows the calls, in front of the other one; the other one (may be NULL) where nobody does.
+ */
+const struct facet_observer *session_profile_observer(struct session_profile *profile,
+                                                      const struct facet_observer *other);
 /* Right after the run: what the machine does later is not counted. */
 void session_profile_stop(struct session_profile *profile);
 /* Makes the text of the file; false after a complaint. */

@@ -257,6 +257,7 @@ ROWS = [
     ("timing show model.timing", {}),
     (f"tile run fill.s {TILE} --profile-out out.json", {}),
     ("tile draw triangle.json -o out.png --profile-out out.json", {}),
+    ("run frame.elf --profile-out out.json --profile-calls", {}),
     ("render cube.obj --machine xphmg-rt-offload --size 16x8 --spp 1 -o out.png --profile-out out.json", {"times": True}),
     ("profile show profile.json", {}),
     ("profile show draws.json", {}),
