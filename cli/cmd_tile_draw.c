@@ -4,6 +4,7 @@
 #include "command/stop.h"
 #include "session/lint.h"
 #include "session/profile.h"
+#include "session/steps.h"
 #include "session/tile/picture.h"
 #include "session/tile/play.h"
 #include "session/timing/option.h"
@@ -90,6 +91,12 @@ static int tell_json(struct drawing *d, const char *output)
     if (result != NULL) {
         session_lint_json(&d->lint, d->list.plan.program, result);
         session_timing_json(&d->timing, result);
+        if (d->list.held) {
+            (void)json_object_set(result, "stopped", d->list.at.json);
+            (void)json_object_set_new(d->list.at.json,
+                                      "command",
+                                      json_integer(d->list.plan.steps[d->list.at.index].index));
+        }
     }
     return cli_print_json(d->args, result);
 }
@@ -114,6 +121,23 @@ static void tell_text(const struct drawing *d, const char *output)
             d->hash);
 }
 
+static bool find_place(const void *plan, const char *text, uint64_t *address)
+{
+    return session_find_address(((const struct facet_tile_list *)plan)->program, text, address) &&
+           *address % 4 == 0;
+}
+
+/* --break and --steps. */
+static bool set_stops(struct drawing *d)
+{
+    return cli_number(d->args, "steps", 1, UINT64_MAX, &d->list.limit) &&
+           session_breakpoints(d->args,
+                               d->list.machine,
+                               find_place,
+                               &d->list.plan,
+                               "a multiple of 4 or a symbol of a kernel");
+}
+
 static void show_frame(struct drawing *d)
 {
     const struct facet_tile_list *plan = &d->list.plan;
@@ -133,7 +157,7 @@ static int draw(struct drawing *d, const char *output)
     int expected;
     bool good;
 
-    if (!session_lint_start(&d->lint, d->args, d->list.machine) ||
+    if (!set_stops(d) || !session_lint_start(&d->lint, d->args, d->list.machine) ||
         !session_profile_start_calls(&d->profile, d->args, d->list.machine, FACET_ISA_TILE) ||
         !session_timing_start(
             &d->timing, d->args, d->list.machine, FACET_ISA_TILE, &d->list.plan) ||
@@ -222,6 +246,11 @@ static const struct cli_option draw_options[] = {
      "N",
      "host threads of the raster unit (default 1, 0: all processors); same picture"},
     SESSION_EXPECT_OPTION,
+    {"break",
+     'b',
+     "PLACE",
+     "stop before the instruction at an address or symbol, and draw nothing more; repeatable"},
+    {"steps", 0, "N", "stop after so many instructions of all kernels together"},
     CLI_PLAIN_OPTION,
     CLI_STOP_OPTION,
     SESSION_LINT_SWITCHES,
@@ -247,6 +276,8 @@ const struct cli_command cli_cmd_tile_draw = {
         "index and the field. Exit code 1 means that the picture was drawn and some command "
         "reported a status other than ok, or with --lint-error that there is a finding; 124 that "
         "--max-seconds is over, 130 that it was interrupted: then there is no picture.\n\n"
+        "--break and --steps stop in a kernel and tell what its next instruction reads and who "
+        "wrote that; the picture is what VRAM holds by then, and exit code 0.\n\n"
         "--lint reports where the kernels of the list violate the contract, and --trace writes "
         "what they do, as in `facet tile run` (docs/lint.md, docs/trace.md).\n\n"
         "--timing estimates how many cycles each draw and each kernel takes on a machine with the "

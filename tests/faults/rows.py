@@ -246,6 +246,7 @@ ROWS = [
     ("tile test k1", {}),
     ("tile test k1 --json", {}),
     ("tile draw triangle.json -o out.png", {}),
+    ("tile draw triangle.json -o out.png --steps 9 --json", {}),
     ("tile draw files.json -o out.png --lint --trace out.jsonl", {}),
     ("tile why 3,3 triangle.json --full", {}),
     ("tile why 3,3 triangle.json --json", {}),

@@ -257,6 +257,32 @@ def traces_have_steps_and_commands():
 
 
 @case()
+def kernels_are_stopped_and_told():
+    """What came before the DISPATCH is in the picture, what comes behind it not."""
+    commands = [RSTATE, rect(0, 0, 8, 8, "#ff0000"), {"command": "DISPATCH", "descriptor": {"pc": "k", "grid": [1, 1]}},
+                rect(0, 0, 8, 8, "#00ff00")]
+    buffers = {"frame": {"size": 256}, "k": {"code": ["ADDI s1, s0, 5", "ADDI s2, s1, 1", "here: ADD s3, s1, s2", "EXIT"]}}
+    red = draw([RSTATE, rect(0, 0, 8, 8, "#ff0000")])
+    red = re.search(r"hash (0x[0-9a-f]{16})", red.stdout).group(1)
+    for words in (["--break", "here"], ["--steps", "2"]):
+        done = draw(commands, buffers, extra=words)
+        check_eq(done.returncode, 0, done.stderr)
+        for part in ("commands[2] (DISPATCH) is not complete\n", "core 0 ", "<here> buffers.k.code:3: ADD s3, s1, s2\n", "  s1 = 0x00000005, written at ", "  s2 = 0x00000006, written at ", ": ADDI s2, s1, 1\n", f"hash {red}"):
+            check(part in done.stdout, f"{part!r} is not in\n{done.stdout}")
+        told = json.loads(draw(commands, buffers, extra=[*words, "--json"]).stdout)
+        check_eq([c["status"] for c in told["commands"]], [0, 0, None, None])
+        stopped = told["stopped"]
+        check_eq((stopped["command"], stopped["core"], stopped["line"], stopped["instruction"]), (2, 0, 3, "ADD s3, s1, s2"))
+        check_eq([(r["name"], r["value"], r["written"]["line"]) for r in stopped["registers"]], [("s1", "0x00000005", 1), ("s2", "0x00000006", 2)])
+    whole = draw(commands, buffers)
+    check_eq(draw(commands, buffers, extra=["--steps", "5"]).stdout, whole.stdout, "a limit that is not reached")
+    for words, why in ((["--break", "there"], "expected a multiple of 4 or a symbol"), (["--break", "0x80000001"], "expected a multiple of 4"),
+                       (["--steps", "0"], "expected")):
+        done = draw(commands, buffers, extra=words)
+        check(done.returncode == 2 and why in done.stderr and not os.path.exists(path("out.png")), done.stderr)
+
+
+@case()
 def expected_pictures():
     done = draw([RSTATE, rect(0, 0, 8, 8, "#336699")])
     hash = re.search(r"hash (0x[0-9a-f]{16})", done.stdout).group(1)

@@ -76,6 +76,8 @@ void session_tile_play_end(struct session_tile_play *p)
         free(p->notes[i]);
     }
     free(p->notes);
+    free(p->at.text);
+    json_decref(p->at.json);
     json_decref(p->reads);
     json_decref(p->faults);
     facet_tile_play_free(&p->play);
@@ -134,15 +136,35 @@ static void keep_faults(struct session_tile_play *p, size_t index, struct sessio
     }
 }
 
-/* The kernel of a DISPATCH has faulted, and the machine still shows it. A list that gave the
- * machine several commands at once is not repeated: its fault is told without its past. */
-static void explain_fault(struct session_tile_play *p, size_t index, uint64_t first)
+/* What is kept of a stop when its past is known: a fault, or where the kernel is held. */
+static void keep_held(struct session_tile_play *p,
+                      size_t index,
+                      struct session_explain *why,
+                      const struct facet_stop *stop)
+{
+    size_t size = 0;
+    FILE *text = open_memstream(&p->at.text, &size);
+
+    p->at.index = index;
+    p->at.json = session_tile_held_json(why, stop);
+    if (text != NULL) {
+        session_tile_held_print(why->machine, why, stop, text);
+        (void)fclose(text);
+    }
+}
+
+/* The kernel of a DISPATCH has faulted, or is held (`stop`), and the machine still shows it. A list
+ * that gave the machine several commands at once is not repeated: it is told without its past. */
+static void explain_stop(struct session_tile_play *p,
+                         size_t index,
+                         uint64_t first,
+                         const struct facet_stop *stop)
 {
     struct session_explain why = {0};
     struct facet_tile_play play = {0};
     facet_machine *again = NULL;
     uint64_t last = facet_machine_steps(p->machine);
-    bool known = p->explained++ < EXPLAINED && p->play.waiting == 0 &&
+    bool known = p->explained++ < EXPLAINED && p->play.waiting <= (stop != NULL) &&
                  session_explain_short(first, last) && play_again(p, index, &play, &again) &&
                  facet_machine_steps(again) == first;
 
@@ -151,7 +173,11 @@ static void explain_fault(struct session_tile_play *p, size_t index, uint64_t fi
         if (known) {
             session_explain_watch(&why, last);
         }
-        keep_faults(p, index, &why);
+        if (stop != NULL) {
+            keep_held(p, index, &why, stop);
+        } else {
+            keep_faults(p, index, &why);
+        }
     }
     session_explain_free(&why);
     facet_tile_play_free(&play);
@@ -174,6 +200,45 @@ static void take_answers(struct session_tile_play *p, const struct facet_tile_li
         p->reads, json_pack("{s:i, s:o}", "command", (int)step->index, "words", list));
 }
 
+/* The step whose kernel is held, as the machine has it. */
+static size_t held_index(const struct session_tile_play *p)
+{
+    const struct facet_tile_list_step *step = facet_tile_play_pending(&p->play);
+
+    return step != NULL ? (size_t)(step - p->plan.steps) : p->play.next - 1;
+}
+
+/* Instructions of the kernels that are over; *now: and of the one that runs. */
+static uint64_t executed(const struct session_tile_play *p, bool *now)
+{
+    uint64_t sum = p->play.instructions;
+
+    *now = facet_tile_info_of(p->machine).state == FACET_TILE_STATE_RUNNING;
+    for (uint32_t core = 0; *now && core < FACET_TILE_CORES; core++) {
+        sum += facet_machine_retired(p->machine, core);
+    }
+    return sum;
+}
+
+/* Steps up to the limit, at least one: a step of the queue executes no instruction. */
+static uint64_t steps_left(const struct session_tile_play *p, uint64_t most)
+{
+    bool now;
+    const uint64_t done = p->limit != 0 ? executed(p, &now) : 0;
+    const uint64_t left = p->limit == 0 ? most : done < p->limit ? p->limit - done : 1;
+
+    return left < most ? left : most;
+}
+
+static bool is_held(const struct session_tile_play *p, const struct facet_stop *stop)
+{
+    bool now;
+
+    return stop->reason == FACET_STOP_BREAKPOINT ||
+           (stop->reason == FACET_STOP_BUDGET && p->limit != 0 && executed(p, &now) >= p->limit &&
+            now);
+}
+
 /* Runs until nothing moves or it is stopped; false after a complaint about the trace. */
 static bool advance(struct session_tile_play *p)
 {
@@ -181,7 +246,7 @@ static bool advance(struct session_tile_play *p)
     struct facet_stop stop;
 
     do {
-        struct facet_run run = {.budget = facet_tile_play_budget(&p->play)};
+        struct facet_run run = {.budget = steps_left(p, facet_tile_play_budget(&p->play))};
         uint64_t steps = facet_machine_steps(p->machine);
         const struct facet_tile_list_step *done;
 
@@ -205,10 +270,14 @@ static bool advance(struct session_tile_play *p)
             }
             if (done->command.opcode == FACET_TILE_CMD_DISPATCH &&
                 status > FACET_TILE_STATUS_DISPATCH && status < FACET_TILE_STATUS_BAD_OPCODE) {
-                explain_fault(p, index, first);
+                explain_stop(p, index, first, NULL);
             }
         }
-    } while (stop.reason == FACET_STOP_BUDGET);
+        p->held = is_held(p, &stop);
+    } while (stop.reason == FACET_STOP_BUDGET && !p->held);
+    if (p->held) {
+        explain_stop(p, held_index(p), first, &stop);
+    }
     p->stopped = stop.reason == FACET_STOP_REQUEST;
     return true;
 }
@@ -225,6 +294,9 @@ bool session_tile_play_run(struct session_tile_play *p, struct facet_error *err)
         }
         if (!advance(p)) {
             return facet_fail(err, FACET_ERR_MEMORY, 0, "there is no picture") == FACET_OK;
+        }
+        if (p->held) {
+            return true;
         }
         if (p->stopped) {
             step = facet_tile_play_pending(&p->play);
@@ -293,6 +365,12 @@ void session_tile_play_print(const struct session_tile_play *p, FILE *out)
             fputs(p->notes[i], out);
         }
     }
+    if (p->at.text != NULL) {
+        const struct facet_tile_list_step *step = &p->plan.steps[p->at.index];
+
+        fprintf(out, "commands[%u] (%s) is not complete\n", (unsigned)step->index, step->name);
+        fputs(p->at.text, out);
+    }
     for (size_t i = 0; i < json_array_size(p->reads); i++) {
         const json_t *read = json_array_get(p->reads, i);
         const json_t *words = json_object_get(read, "words");
@@ -330,6 +408,10 @@ json_t *session_tile_play_json(const struct session_tile_play *p)
                          facet_tile_status_name(p->play.statuses[i]));
         if (json_is_array(faults)) {
             (void)json_object_set(item, "faults", faults);
+        }
+        if (p->held && i >= p->at.index) {
+            (void)json_object_set_new(item, "status", json_null());
+            (void)json_object_set_new(item, "meaning", json_string("not complete"));
         }
         (void)json_array_append_new(list, item);
     }

@@ -26,7 +26,14 @@ struct session_tile_play {
     json_t *faults; /* per step: a list of the faults of its kernel, or null */
     char **notes;   /* per step: the same as text, or NULL */
     uint32_t explained;
-    bool stopped;                /* by a signal or the clock */
+    bool stopped;   /* by a signal or the clock */
+    uint64_t limit; /* of the machine's steps, 0: none. Set before the run */
+    bool held;      /* at a breakpoint or at the limit: the rest has not run */
+    struct session_tile_held {
+        size_t index; /* of the step that is not complete */
+        char *text;
+        json_t *json;
+    } at;
     struct session_trace *trace; /* of what the kernels do; NULL: none. Set before the run */
     /* Called when a command is complete; NULL: not. */
     void (*done)(void *context, const struct facet_tile_list_step *step);
@@ -40,7 +47,8 @@ bool session_tile_play_start(struct session_tile_play *p,
                              const char *path);
 void session_tile_play_end(struct session_tile_play *p);
 
-/* Every step of the list. false: it did not come to its end, and *err says where. */
+/* Every step of the list, up to a breakpoint of the machine or the limit. false: it did not come to
+ * its end, and *err says where. */
 bool session_tile_play_run(struct session_tile_play *p, struct facet_error *err);
 
 /* Draws that were counted by the queue get the index of their command in the list. */

@@ -86,6 +86,33 @@ json_t *session_tile_fault_json(const facet_machine *machine,
     return fault;
 }
 
+/* ---- stops ---- */
+
+void session_tile_held_print(const facet_machine *machine,
+                             const struct session_explain *why,
+                             const struct facet_stop *stop,
+                             FILE *out)
+{
+    char text[128] = "";
+
+    (void)facet_machine_disassemble(machine, stop->core, stop->pc, text, sizeof text, NULL);
+    fprintf(out,
+            "core %u %s %s: %s\n",
+            (unsigned)stop->core,
+            stop->reason == FACET_STOP_BREAKPOINT ? "stopped at the breakpoint" : "comes next, at",
+            session_explain_place(why, stop->pc),
+            text);
+    session_explain_print(why, out, stop->core, stop->pc);
+}
+
+json_t *session_tile_held_json(const struct session_explain *why, const struct facet_stop *stop)
+{
+    json_t *place = session_explain_json(why, stop->core, stop->pc);
+
+    (void)json_object_set_new(place, "core", json_integer((json_int_t)stop->core));
+    return place;
+}
+
 /* ---- a dispatch ---- */
 
 static json_t *
@@ -156,10 +183,7 @@ static int report_json(const struct cli_args *args,
                        "cores",
                        cores);
     if (result != NULL && is_held(stop)) {
-        json_t *place = session_explain_json(why, stop->core, stop->pc);
-
-        (void)json_object_set_new(place, "core", json_integer((json_int_t)stop->core));
-        (void)json_object_set_new(result, "stopped", place);
+        (void)json_object_set_new(result, "stopped", session_tile_held_json(why, stop));
     }
     if (result != NULL) {
         session_lint_json(lint, setup->program, result);
@@ -180,23 +204,6 @@ static void print_status(FILE *out, uint32_t status)
         }
     }
     fputc('\n', out);
-}
-
-static void print_held(const struct session_tile *setup,
-                       const struct session_explain *why,
-                       const struct facet_stop *stop,
-                       FILE *out)
-{
-    char text[128] = "";
-
-    (void)facet_machine_disassemble(setup->machine, stop->core, stop->pc, text, sizeof text, NULL);
-    fprintf(out,
-            "core %u %s %s: %s\n",
-            (unsigned)stop->core,
-            stop->reason == FACET_STOP_BREAKPOINT ? "stopped at the breakpoint" : "comes next, at",
-            session_explain_place(why, stop->pc),
-            text);
-    session_explain_print(why, out, stop->core, stop->pc);
 }
 
 static void report_text(const struct session_tile *setup,
@@ -222,7 +229,7 @@ static void report_text(const struct session_tile *setup,
     }
     session_tile_faults_print(setup->machine, why, out);
     if (is_held(stop)) {
-        print_held(setup, why, stop, out);
+        session_tile_held_print(setup->machine, why, stop, out);
     }
     fprintf(out, "%s after %" PRIu64 " round%s\n", session_result(stop), rounds, cli_s(rounds));
 }

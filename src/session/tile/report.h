@@ -17,6 +17,13 @@ int session_tile_report(const struct cli_args *args,
                         const struct facet_stop *stop,
                         FILE *out);
 
+/* The instruction at which a run was stopped, and what it reads. */
+void session_tile_held_print(const facet_machine *machine,
+                             const struct session_explain *why,
+                             const struct facet_stop *stop,
+                             FILE *out);
+json_t *session_tile_held_json(const struct session_explain *why, const struct facet_stop *stop);
+
 /* The faults of the cores in the current or last dispatch. */
 bool session_tile_has_fault(const facet_machine *machine);
 void session_tile_faults_print(const facet_machine *machine,
