@@ -283,6 +283,24 @@ def kernels_are_stopped_and_told():
 
 
 @case()
+def what_units_refuse_a_kernel_is_told():
+    """An RSTATE from no memory, twice, on core 1 alone; the next dispatch refuses nothing."""
+    code = ["CSRR s9, core_id", "BEQ s9, s0, end", "LUI s1, 0x10000", "RSTATE s2, 0(s1)", "RSTATE s2, 0(s1)", "end: EXIT"]
+    commands = [{"command": "DISPATCH", "descriptor": {"pc": "k", "grid": [2, 1], "core_mask": 3}},
+                {"command": "DISPATCH", "descriptor": {"pc": "k", "grid": [1, 1], "core_mask": 1}}]
+    buffers = {"frame": {"size": 256}, "k": {"code": code}}
+    done = draw(commands, buffers)
+    check_eq((done.returncode, done.stdout.splitlines()[:-1]),
+             (0, ["commands[0] (DISPATCH): its kernel went on behind what was refused", "core 1: graphics error BAD_MEM, 2 times (gerror = 0x00000202)"]))
+    told = json.loads(draw(commands, buffers, extra=["--json"]).stdout)["commands"]
+    check_eq([c.get("graphics_errors") for c in told], [[{"core": 1, "first": "graphics error BAD_MEM", "count": 2}], None])
+    with open(path("k.s"), "w") as file:
+        file.write("\n".join(code) + "\n")
+    run = subprocess.run([FACET, "tile", "run", path("k.s"), "--grid", "2x1", "--cores", "3"], capture_output=True, text=True)
+    check_eq((run.returncode, run.stdout.splitlines()[-2]), (0, "core 1: graphics error BAD_MEM, 2 times (gerror = 0x00000202)"), run.stderr)
+
+
+@case()
 def expected_pictures():
     done = draw([RSTATE, rect(0, 0, 8, 8, "#336699")])
     hash = re.search(r"hash (0x[0-9a-f]{16})", done.stdout).group(1)

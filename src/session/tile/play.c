@@ -50,13 +50,15 @@ bool session_tile_play_start(struct session_tile_play *p,
     p->plan.config.plain = cli_given(args, "plain");
     p->reads = json_array();
     p->faults = json_array();
+    p->refusals = json_array();
     p->notes = calloc(p->plan.step_count + 1, sizeof *p->notes);
-    if (p->reads == NULL || p->faults == NULL || p->notes == NULL) {
+    if (p->reads == NULL || p->faults == NULL || p->refusals == NULL || p->notes == NULL) {
         (void)cli_bad(args, "out of memory");
         return false;
     }
     for (size_t i = 0; i < p->plan.step_count; i++) {
         (void)json_array_append_new(p->faults, json_null());
+        (void)json_array_append_new(p->refusals, json_null());
     }
     if (facet_tile_create(&p->plan.config, &p->machine, &err) != FACET_OK) {
         (void)cli_bad_error(args, &err);
@@ -80,6 +82,7 @@ void session_tile_play_end(struct session_tile_play *p)
     json_decref(p->at.json);
     json_decref(p->reads);
     json_decref(p->faults);
+    json_decref(p->refusals);
     facet_tile_play_free(&p->play);
     facet_machine_destroy(p->machine);
     facet_pool_destroy(p->pool);
@@ -134,6 +137,20 @@ static void keep_faults(struct session_tile_play *p, size_t index, struct sessio
         session_tile_faults_print(why->machine, why, text);
         (void)fclose(text);
     }
+}
+
+/* A kernel that went on behind graphics errors. */
+static void keep_refusals(struct session_tile_play *p, size_t index)
+{
+    json_t *list = session_tile_refusals_json(p->machine);
+    size_t size = 0;
+    FILE *text = json_array_size(list) != 0 ? open_memstream(&p->notes[index], &size) : NULL;
+
+    if (text != NULL) {
+        session_tile_refusals_print(p->machine, text);
+        (void)fclose(text);
+    }
+    (void)json_array_set_new(p->refusals, index, list);
 }
 
 /* What is kept of a stop when its past is known: a fault, or where the kernel is held. */
@@ -271,6 +288,8 @@ static bool advance(struct session_tile_play *p)
             if (done->command.opcode == FACET_TILE_CMD_DISPATCH &&
                 status > FACET_TILE_STATUS_DISPATCH && status < FACET_TILE_STATUS_BAD_OPCODE) {
                 explain_stop(p, index, first, NULL);
+            } else if (done->command.opcode == FACET_TILE_CMD_DISPATCH) {
+                keep_refusals(p, index);
             }
         }
         p->held = is_held(p, &stop);
@@ -360,6 +379,11 @@ void session_tile_play_print(const struct session_tile_play *p, FILE *out)
                     step->name,
                     (unsigned)p->play.statuses[i],
                     facet_tile_status_name(p->play.statuses[i]));
+        } else if (p->notes[i] != NULL) {
+            fprintf(out,
+                    "commands[%u] (%s): its kernel went on behind what was refused\n",
+                    (unsigned)step->index,
+                    step->name);
         }
         if (p->notes[i] != NULL) {
             fputs(p->notes[i], out);
@@ -392,6 +416,7 @@ json_t *session_tile_play_json(const struct session_tile_play *p)
     for (size_t i = 0; i < p->plan.step_count; i++) {
         const struct facet_tile_list_step *step = &p->plan.steps[i];
         json_t *faults = json_array_get(p->faults, i);
+        json_t *refusals = json_array_get(p->refusals, i);
         json_t *item;
 
         if (step->kind != FACET_TILE_LIST_COMMAND) {
@@ -408,6 +433,9 @@ json_t *session_tile_play_json(const struct session_tile_play *p)
                          facet_tile_status_name(p->play.statuses[i]));
         if (json_is_array(faults)) {
             (void)json_object_set(item, "faults", faults);
+        }
+        if (json_array_size(refusals) != 0) {
+            (void)json_object_set(item, "graphics_errors", refusals);
         }
         if (p->held && i >= p->at.index) {
             (void)json_object_set_new(item, "status", json_null());

@@ -22,9 +22,10 @@ struct session_tile_play {
     facet_machine *machine;
     facet_pool *pool;
     struct facet_tile_play play;
-    json_t *reads;  /* what READ_MEM returned */
-    json_t *faults; /* per step: a list of the faults of its kernel, or null */
-    char **notes;   /* per step: the same as text, or NULL */
+    json_t *reads;    /* what READ_MEM returned */
+    json_t *faults;   /* per step: a list of the faults of its kernel, or null */
+    json_t *refusals; /* per step: what graphics units refused its kernel, or null */
+    char **notes;     /* per step: the same as text, or NULL */
     uint32_t explained;
     bool stopped;   /* by a signal or the clock */
     uint64_t limit; /* of the machine's steps, 0: none. Set before the run */

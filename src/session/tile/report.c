@@ -86,6 +86,51 @@ json_t *session_tile_fault_json(const facet_machine *machine,
     return fault;
 }
 
+/* ---- graphics errors ---- */
+
+static const char *refusal(const struct facet_tile_core_report *r)
+{
+    return facet_tile_status_name(FACET_TILE_STATUS_GRAPHICS + (r->gerror & 0xFF));
+}
+
+void session_tile_refusals_print(const facet_machine *machine, FILE *out)
+{
+    for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
+        const struct facet_tile_core_report r = facet_tile_report_of(machine, core);
+
+        if (r.gerror != 0 && r.retired != 0) { /* of this dispatch */
+            fprintf(out,
+                    "core %u: %s, %u time%s (gerror = 0x%08x)\n",
+                    (unsigned)core,
+                    refusal(&r),
+                    (unsigned)(r.gerror >> 8),
+                    cli_s(r.gerror >> 8),
+                    (unsigned)r.gerror);
+        }
+    }
+}
+
+json_t *session_tile_refusals_json(const facet_machine *machine)
+{
+    json_t *list = json_array();
+
+    for (uint32_t core = 0; core < FACET_TILE_CORES; core++) {
+        const struct facet_tile_core_report r = facet_tile_report_of(machine, core);
+
+        if (r.gerror != 0 && r.retired != 0) { /* of this dispatch */
+            (void)json_array_append_new(list,
+                                        json_pack("{s:I, s:s, s:I}",
+                                                  "core",
+                                                  (json_int_t)core,
+                                                  "first",
+                                                  refusal(&r),
+                                                  "count",
+                                                  (json_int_t)(r.gerror >> 8)));
+        }
+    }
+    return list;
+}
+
 /* ---- stops ---- */
 
 void session_tile_held_print(const facet_machine *machine,
@@ -182,6 +227,10 @@ static int report_json(const struct cli_args *args,
                        words,
                        "cores",
                        cores);
+    if (result != NULL) {
+        (void)json_object_set_new(
+            result, "graphics_errors", session_tile_refusals_json(setup->machine));
+    }
     if (result != NULL && is_held(stop)) {
         (void)json_object_set_new(result, "stopped", session_tile_held_json(why, stop));
     }
@@ -227,6 +276,7 @@ static void report_text(const struct session_tile *setup,
         }
         print_status(out, r.status);
     }
+    session_tile_refusals_print(setup->machine, out);
     session_tile_faults_print(setup->machine, why, out);
     if (is_held(stop)) {
         session_tile_held_print(setup->machine, why, stop, out);

@@ -17,6 +17,11 @@ int session_tile_report(const struct cli_args *args,
                         const struct facet_stop *stop,
                         FILE *out);
 
+/* What the graphics units refused in the tile that each core ran last; a kernel goes on behind
+ * that. As text, and as a list; NULL without memory. */
+void session_tile_refusals_print(const facet_machine *machine, FILE *out);
+json_t *session_tile_refusals_json(const facet_machine *machine);
+
 /* The instruction at which a run was stopped, and what it reads. */
 void session_tile_held_print(const facet_machine *machine,
                              const struct session_explain *why,
