@@ -129,6 +129,25 @@ static bool is_chosen(const char *list, const char *value)
     return false;
 }
 
+/* "; did you mean --profile-out?" when a file stands after --profile, else nothing: there is an
+ * option for a file whose name goes on behind this one's. */
+static const char *
+file_hint(const struct cli_command *command, const char *name, char *out, size_t size)
+{
+    const size_t length = strlen(name), own = own_count(command);
+
+    out[0] = '\0';
+    for (size_t i = 0; i < own; i++) {
+        const struct cli_option *option = &command->options[i];
+
+        if (strncmp(option->name, name, length) == 0 && option->name[length] == '-' &&
+            option->argument != NULL && strcmp(option->argument, "FILE") == 0) {
+            (void)snprintf(out, size, "; did you mean --%s?", option->name);
+        }
+    }
+    return out;
+}
+
 /* "; did you mean 'gfx12'?" when one of the choices is near, else nothing. */
 static const char *suggestion(const char *list, const char *value, char *out, size_t size)
 {
@@ -213,12 +232,15 @@ bool cli_number(
     errno = 0;
     value = ok ? strtoull(text, &end, hex ? 16 : 10) : 0;
     if (!ok || errno != 0 || *end != '\0' || value < lo || value > hi) {
+        char hint[128] = "";
+
         (void)cli_bad(args,
-                      "--%s is '%s'; expected a number from %" PRIu64 " to %" PRIu64,
+                      "--%s is '%s'; expected a number from %" PRIu64 " to %" PRIu64 "%s",
                       name,
                       text,
                       lo,
-                      hi);
+                      hi,
+                      ok ? "" : file_hint(args->command, name, hint, sizeof hint));
         return false;
     }
     *out = value;
@@ -317,13 +339,17 @@ static enum cli_parse store(struct cli_args *args, size_t n, const char *value)
 
     if (value != NULL && cli_is_choice_list(option->argument) &&
         !is_chosen(option->argument, value)) {
+        (void)suggestion(option->argument, value, near, sizeof near);
+        if (near[0] == '\0') {
+            (void)file_hint(args->command, option->name, near, sizeof near);
+        }
         (void)cli_bad(args,
                       "--%s is '%s'; expected %s%s%s",
                       option->name,
                       value,
                       strchr(option->argument, '|') != NULL ? "one of " : "",
                       option->argument,
-                      suggestion(option->argument, value, near, sizeof near));
+                      near);
         return CLI_PARSE_FAILED;
     }
     if (value != NULL && args->all_count == CLI_MAX_VALUES) {

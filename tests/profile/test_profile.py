@@ -137,6 +137,15 @@ def wrong_files_and_paths_are_refused():
         facet(*words, code=2)
 
 
+@case()
+def the_other_profile_leads_here():
+    for words in (("run", "p.elf"), ("render", "x.glb", "-o", "x.png")):
+        done = subprocess.run([FACET, *words, "--profile", "out.json"], capture_output=True, text=True, cwd=FOLDER)
+        check(done.returncode == 2 and done.stderr.endswith("; did you mean --profile-out?\n"), done.stderr)
+    done = subprocess.run([FACET, "run", "p.elf", "--profile", "64"], capture_output=True, text=True, cwd=FOLDER)
+    check(done.returncode == 2 and "did you mean" not in done.stderr, done.stderr)
+
+
 try:
     main("profile")
 finally:
