@@ -1,6 +1,7 @@
 /* The debugger's breakpoints and watchpoints. They are set in the machine only while it runs for
  * the debugger: replay to a known place runs without them, and faster. */
 #include "gdb/internal.h"
+#include "machine/ops.h"
 
 static bool same(const struct facet_gdb_point *a, const struct facet_gdb_point *b)
 {
@@ -71,6 +72,9 @@ static void set(struct facet_gdb *gdb, struct facet_gdb_point *point)
     }
     if (count == 0) {
         set_watch(gdb, point, 0, 0);
+        if (point->type == FACET_GDB_WRITE) { /* GDB compares, and tells only what has changed */
+            facet_machine_watch_published(gdb->machine, point->id[0]);
+        }
     }
 }
 

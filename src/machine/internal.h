@@ -11,6 +11,7 @@ struct facet_point {
     uint32_t id;
     uint64_t pc;
     struct facet_watch watch; /* core counts for both */
+    bool published;           /* facet_machine_watch_published */
 };
 
 enum { FACET_STEP_READS = 4 };

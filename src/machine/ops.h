@@ -38,8 +38,9 @@ struct facet_port {
     uint64_t work;       /* since the last one */
     bool no_memory;      /* the host's, for the step that run() has left: FACET_STOP_MEMORY */
     bool stop_on_trap;
-    uint32_t break_count;   /* 0: no need to ask facet_port_break */
-    uint64_t break_version; /* changes with every breakpoint added or removed; never 0 then */
+    uint32_t break_count;     /* 0: no need to ask facet_port_break */
+    uint32_t published_count; /* 0: no need to tell facet_port_published */
+    uint64_t break_version;   /* changes with every breakpoint added or removed; never 0 then */
     facet_machine *machine;
 };
 
@@ -140,6 +141,22 @@ void facet_port_tell_reg(struct facet_port *port, const struct facet_reg_event *
 void facet_port_tell_csr(struct facet_port *port, const struct facet_reg_event *event);
 void facet_port_tell_memory(struct facet_port *port, const struct facet_memory_event *event);
 void facet_port_tell_unit(struct facet_port *port, const struct facet_unit_event *event);
+
+/* What a core stored before is now seen by others, or what it sees has changed, without an access.
+ */
+void facet_port_tell_published(struct facet_port *port,
+                               uint32_t core,
+                               uint64_t address,
+                               uint64_t size);
+static inline void
+facet_port_published(struct facet_port *port, uint32_t core, uint64_t address, uint64_t size)
+{
+    if (__builtin_expect(port->published_count != 0, 0)) {
+        facet_port_tell_published(port, core, address, size);
+    }
+}
+/* A watchpoint of space 0 for writes: it also stops where bytes are published (above). */
+void facet_machine_watch_published(facet_machine *machine, uint32_t id);
 
 static inline bool facet_port_listens(const struct facet_port *port)
 {

@@ -12,11 +12,12 @@ static uint64_t filter_bit(uint64_t pc)
 /* The numbers that are derived from the list. */
 static void recount(facet_machine *machine)
 {
-    machine->break_count = machine->watch_count = 0;
+    machine->break_count = machine->watch_count = machine->port.published_count = 0;
     machine->break_filter = 0;
     for (size_t i = 0; i < machine->point_count; i++) {
         if (machine->points[i].watch.size != 0) {
             machine->watch_count++;
+            machine->port.published_count += machine->points[i].published;
         } else {
             machine->break_count++;
             machine->break_filter |= filter_bit(machine->points[i].pc);
@@ -80,6 +81,14 @@ enum facet_status facet_machine_watch_add(facet_machine *machine,
                           "a watchpoint needs at least one byte and reading or writing");
     }
     return add_point(machine, &point, id, err);
+}
+
+void facet_machine_watch_published(facet_machine *machine, uint32_t id)
+{
+    for (size_t i = 0; i < machine->point_count; i++) {
+        machine->points[i].published |= machine->points[i].id == id;
+    }
+    recount(machine);
 }
 
 enum facet_status

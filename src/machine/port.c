@@ -149,6 +149,28 @@ static void check_watches(facet_machine *machine, const struct facet_memory_even
     }
 }
 
+void facet_port_tell_published(struct facet_port *port,
+                               uint32_t core,
+                               uint64_t address,
+                               uint64_t size)
+{
+    facet_machine *machine = port->machine;
+
+    for (size_t i = 0; i < machine->point_count && !machine->watch_hit; i++) {
+        const struct facet_watch *watch = &machine->points[i].watch;
+
+        if (machine->points[i].published &&
+            (watch->core == FACET_ANY_CORE || watch->core == core) &&
+            (address - watch->address < watch->size || watch->address - address < size)) {
+            machine->watch_hit = true;
+            machine->hit_point = machine->points[i].id;
+            machine->hit_access = (struct facet_memory_event){
+                .core = core, .address = watch->address, .size = 1, .write = true};
+            port->stop = true;
+        }
+    }
+}
+
 static void hear_memory(void *context, const struct facet_memory_event *event)
 {
     facet_machine *machine = context;

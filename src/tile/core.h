@@ -259,6 +259,9 @@ static inline void facet_tile_touch(struct facet_tile_machine *m, uint32_t offse
     if (__builtin_expect((m->slot_of[16 + first] | m->slot_of[16 + last]) != 0, 0)) {
         facet_tile_code_changed(m, offset, size);
     }
+    if (m->stepping != FACET_NONE) {
+        facet_port_published(m->port, m->stepping, FACET_VRAM_BASE + offset, size);
+    }
 }
 
 struct facet_tile_fault {

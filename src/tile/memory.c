@@ -209,4 +209,5 @@ void facet_tile_membar(struct facet_tile_core *c)
 {
     facet_tile_cache_publish(c->m, &c->cache);
     facet_tile_cache_clear(&c->cache);
+    facet_port_published(c->m->port, c->id, FACET_VRAM_BASE, c->m->vram_size); /* copies are gone */
 }

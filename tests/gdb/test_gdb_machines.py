@@ -126,6 +126,17 @@ def scratch_and_views_of_each_core():
 
 
 @case()
+def watchpoints_stop_where_a_store_is_published():
+    """As the host reads memory a store changes nothing; the MEMBAR, the release or the EXIT behind it does."""
+    with Folder() as folder:
+        for end, place in (("MEMBAR\n NOP", "NOP"), ("AADD s0, s0, (s4), rl\n NOP", "NOP"), ("NOP\n NOP", None)):
+            with open(os.path.join(folder, "p.s"), "w") as f:
+                f.write(f" LUI s3, 0x80100\n ADDI s4, s3, 128\n ADDI s2, s0, 5\n SW s2, 0(s3)\n NOP\n {end}\n EXIT\n")
+            text = gdb("--machine tile p.s --grid 5x1 --cores 1", "watch *(int *)0x80100000", "continue", "print *(int *)0x80100000", cwd=folder)
+            in_order(text, "Hardware watchpoint 1", "Old value = 0", "New value = 5", f"p.s:{7 if place else 1}\n", "$1 = 5")
+
+
+@case()
 def callers_are_not_invented():
     with Folder() as folder:
         text = gdb("--machine tile k.s --cores 1 --shared 64 --arg out=0x80100000", "break k.s:4", "break twice", "break k.s:12", "continue", "bt", "echo --\\n",
