@@ -181,10 +181,12 @@ static void explain_stop(struct session_tile_play *p,
     struct facet_tile_play play = {0};
     facet_machine *again = NULL;
     uint64_t last = facet_machine_steps(p->machine);
-    bool known = p->explained++ < EXPLAINED && p->play.waiting <= (stop != NULL) &&
-                 session_explain_short(first, last) && play_again(p, index, &play, &again) &&
-                 facet_machine_steps(again) == first;
+    const bool wanted = p->explained++ < EXPLAINED && p->play.waiting <= (stop != NULL) &&
+                        session_explain_short(first, last);
+    const bool again_there = wanted && play_again(p, index, &play, &again);
+    const bool known = again_there && facet_machine_steps(again) == first;
 
+    p->no_memory |= wanted && !again_there; /* it has all been done once */
     if (session_explain_start(
             &why, p->args, known ? again : p->machine, FACET_ISA_TILE, p->plan.program, false)) {
         if (known) {
@@ -313,6 +315,10 @@ bool session_tile_play_run(struct session_tile_play *p, struct facet_error *err)
         }
         if (!advance(p)) {
             return facet_fail(err, FACET_ERR_MEMORY, 0, "there is no picture") == FACET_OK;
+        }
+        if (p->no_memory) {
+            return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for what led to a stop") ==
+                   FACET_OK;
         }
         if (p->held) {
             return true;

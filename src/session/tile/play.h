@@ -27,6 +27,7 @@ struct session_tile_play {
     json_t *refusals; /* per step: what graphics units refused its kernel, or null */
     char **notes;     /* per step: the same as text, or NULL */
     uint32_t explained;
+    bool no_memory; /* for the past of a stop */
     bool stopped;   /* by a signal or the clock */
     uint64_t limit; /* of the machine's steps, 0: none. Set before the run */
     bool held;      /* at a breakpoint or at the limit: the rest has not run */
