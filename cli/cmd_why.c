@@ -2,6 +2,7 @@
 #include "cli/render.h"
 #include "report/camera.h"
 #include "report/left_out.h"
+#include "report/picture.h"
 #include "report/pixel.h"
 
 #include <string.h>
@@ -175,6 +176,11 @@ static int run_why(const struct cli_args *args)
 
     if (cli_given(args, "pixel") == cli_given(args, "hottest")) {
         return cli_bad(args, "expected --pixel X,Y or --hottest");
+    }
+    if (report_picture_wanted(args)) {
+        return cli_bad(args,
+                       "%s is no scene by its name; facet bvh why --pixel is for a BVH image",
+                       q.request.scene);
     }
     if (!render_read_numbers(args, &q.request)) {
         return CLI_BAD;

@@ -218,6 +218,8 @@ def what_is_refused():
                            (["--pixel", "1,1", "--machine", "all"], "--machine")):
         result = facet("why", CUBE, "--size", "64x36", "--spp", "1", *words, code=2)
         check(message in result.stderr and result.stdout == "", f"{words}: {result.stderr}")
+    result = facet("why", "room.gfx12", "--pixel", "1,1", code=2)
+    check("facet bvh why --pixel is for a BVH image" in result.stderr, result.stderr)
 
 
 main("why")
