@@ -1,0 +1,91 @@
+/* See check.h. */
+#include "gfx12/device/check.h"
+
+#include "base/hash.h"
+#include "gfx12/image/node.h"
+#include "gfx12/test.h"
+#include "num/f32.h"
+
+#include <string.h>
+
+static uint32_t operand(uint64_t random, unsigned scale)
+{
+    const uint32_t bits = (uint32_t)random, mantissa = bits & 0x807FFFFF;
+
+    switch (random >> 32 & 31) {
+    case 0:
+        return bits; /* anything */
+    case 1:
+        return mantissa; /* a subnormal or 0 */
+    case 2:
+        return bits & F32_SIGN; /* 0 */
+    case 3:
+        return (bits & F32_SIGN) | F32_ONE;
+    default:
+        return mantissa | (scale - 3 + (uint32_t)(random >> 37 & 3)) << 23;
+    }
+}
+
+void facet_gfx12_device_check_case(uint64_t number, uint32_t in[FACET_GFX12_CHECK_IN])
+{
+    /* Near 1, and where a product of two is near or below the least normal number. */
+    static const unsigned scales[] = {127, 127, 127, 66, 64, 58, 5, 190};
+
+    for (unsigned k = 0; k < FACET_GFX12_CHECK_IN; k++) {
+        in[k] = operand(facet_hash_step(facet_hash_step(1, number), k), scales[number % 8]);
+    }
+}
+
+/* What only comparisons see: the sign of a zero and the bits of a NaN do not matter (num/f32.h). */
+static bool same(uint32_t got, float want)
+{
+    const float f = facet_float_of(got);
+
+    return got == facet_float_bits(want) || (f == 0 && want == 0) ||
+           (f32_is_nan(f) && f32_is_nan(want));
+}
+
+static bool same3(const uint32_t got[3], const float want[3])
+{
+    return same(got[0], want[0]) && same(got[1], want[1]) && same(got[2], want[2]);
+}
+
+const char *facet_gfx12_device_check_answer(const uint32_t in[FACET_GFX12_CHECK_IN],
+                                            const uint32_t out[FACET_GFX12_CHECK_OUT])
+{
+    const unsigned grow = in[22] & 255, plane = in[22] >> 8 & 4095;
+    float origin[3], direction[3];
+    uint32_t vertex[3][3];
+    struct facet_gfx12_slab_ray ray;
+    struct facet_gfx12_slab_box box;
+    struct facet_gfx12_slab slab;
+    struct facet_gfx12_tri_terms terms;
+
+    memcpy(origin, in, sizeof origin);
+    memcpy(direction, in + 3, sizeof direction);
+    memcpy(vertex, in + 6, sizeof vertex);
+    memcpy(box.lo, in + 6, sizeof box.lo);
+    memcpy(box.hi, in + 9, sizeof box.hi);
+    terms = facet_gfx12_tri_test(vertex, origin, direction);
+    if (out[0] != facet_float_bits(terms.t) || out[1] != facet_float_bits(terms.u) ||
+        out[2] != facet_float_bits(terms.v) || out[3] != facet_float_bits(terms.det)) {
+        return "a triangle test";
+    }
+    facet_gfx12_slab_ray_init(&ray, origin, direction, facet_float_of(in[23]), grow);
+    if (!same3(out + 4, ray.inverse) || !same(out[7], ray.grow)) {
+        return "the reciprocal of a direction";
+    }
+    slab = facet_gfx12_slab_test(&ray, &box);
+    if (!same(out[8], slab.enter) || !same(out[9], slab.leave) || !same(out[10], slab.min_t) ||
+        !same(out[11], slab.max_t) || out[12] != slab.hit) {
+        return "a box test";
+    }
+    if (!same(out[13], facet_float_of(facet_gfx12_dequantize(in[0], (uint8_t)grow, plane)))) {
+        return "a plane of a box";
+    }
+    if (out[14] != facet_float_bits(f32_div(facet_float_of(in[20]), facet_float_of(in[21])))) {
+        return "a division";
+    }
+    facet_gfx12_transform(in + 12, origin, direction);
+    return !same3(out + 15, origin) || !same3(out + 18, direction) ? "a transform" : NULL;
+}

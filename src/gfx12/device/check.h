@@ -1,0 +1,20 @@
+/* Whether a device computes as src/gfx12 does: operands for facet_check of check.cl, and what it
+ * has to answer. */
+#ifndef FACET_GFX12_DEVICE_CHECK_H
+#define FACET_GFX12_DEVICE_CHECK_H
+
+#include <stdint.h>
+
+enum {
+    FACET_GFX12_CHECK_IN = 24, /* numbers of a case, as in check.cl */
+    FACET_GFX12_CHECK_OUT = 24,
+};
+
+/* Operands of case `number`: ordinary numbers, subnormals, numbers whose products are subnormal,
+ * infinities, NaN. */
+void facet_gfx12_device_check_case(uint64_t number, uint32_t in[FACET_GFX12_CHECK_IN]);
+/* NULL when the answer is right, else the name of what is wrong: "a triangle test", ... */
+const char *facet_gfx12_device_check_answer(const uint32_t in[FACET_GFX12_CHECK_IN],
+                                            const uint32_t out[FACET_GFX12_CHECK_OUT]);
+
+#endif

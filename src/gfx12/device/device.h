@@ -1,0 +1,63 @@
+/* Rays of a tracer on a device of OpenCL: same hits, same bits, same statistics, same failures. The
+ * device runs the loop of walk.cl, a ray for each work item, on the nodes as they are. What it
+ * declines is traced by the tracer of the host: rays whose stack gets deeper than DEVICE_STACK, and
+ * those that need a callback (all but facet_gfx12_procedural_box). */
+#ifndef FACET_GFX12_DEVICE_DEVICE_H
+#define FACET_GFX12_DEVICE_DEVICE_H
+
+#include "gfx12/tracer.h"
+#include "opencl/opencl.h"
+
+typedef struct facet_gfx12_device facet_gfx12_device;
+
+struct facet_gfx12_device_options {
+    size_t number; /* of the device, as facet_opencl_devices counts */
+    /* Of the device's memory; 0: half of what it has. An image larger than half of that is streamed
+     * in pages, rays in batches. */
+    uint64_t max_bytes;
+};
+
+/* Opens a device and tests it (check.h): FACET_ERR_USAGE when it cannot give the bits. */
+enum facet_status facet_gfx12_device_open(const struct facet_gfx12_device_options *options,
+                                          facet_gfx12_device **out,
+                                          struct facet_error *err);
+void facet_gfx12_device_close(facet_gfx12_device *device); /* NULL is allowed */
+const struct facet_opencl_device *facet_gfx12_device_about(const facet_gfx12_device *device);
+
+/* Brings an image there; a second one takes the place of the first. The unit must live until then,
+ * and like the segments and the bytes stay as it is. */
+enum facet_status facet_gfx12_device_image(facet_gfx12_device *device,
+                                           const struct facet_gfx12_unit *unit,
+                                           struct facet_error *err);
+
+/* What a device did, all batches together. */
+struct facet_gfx12_device_figures {
+    uint64_t rays;
+    uint64_t declined;    /* rays that the host traced */
+    uint64_t launches;    /* of the kernel */
+    uint64_t pages;       /* of the image that were brought, 0 when all of it is there */
+    uint64_t nanoseconds; /* that kernels took */
+};
+struct facet_gfx12_device_figures facet_gfx12_device_figures(const facet_gfx12_device *device);
+
+struct facet_gfx12_device_batch {
+    const facet_gfx12_tracer *host; /* of the same unit, for what is declined */
+    const struct facet_gfx12_query *common;
+    const struct facet_gfx12_batch_ray *rays;
+    size_t count;
+    struct facet_gfx12_hit *hits;
+    struct facet_gfx12_stats *each; /* of each ray; may be NULL */
+    struct facet_gfx12_stats *sum;  /* may be NULL */
+    bool *lost;                     /* may be NULL; whether a ray met a node that is not there */
+    /* Called before the host traces ray number `ray`, with the context of the callbacks; may be
+     * NULL. The host traces in order, on the calling thread. */
+    void (*before)(void *context, size_t ray);
+};
+
+/* As facet_gfx12_tracer_batch. FACET_ERR_USAGE for a query with a `visit` callback and for an image
+ * whose nodes do not lie on multiples of 64 bytes; FACET_ERR_IO when the device fails. */
+enum facet_status facet_gfx12_device_trace(facet_gfx12_device *device,
+                                           const struct facet_gfx12_device_batch *batch,
+                                           struct facet_error *err);
+
+#endif

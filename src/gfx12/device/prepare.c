@@ -1,0 +1,104 @@
+/* See prepare.h. */
+#include "gfx12/device/prepare.h"
+
+#include "gfx12/ask/procedural.h"
+#include "gfx12/image/node.h"
+#include "gfx12/trace_state.h"
+
+#include <string.h>
+
+/* A ray of more steps goes back to the host, which counts in 64 bits. */
+#define MOST_STEPS UINT64_C(0x7FFFFFFF)
+
+_Static_assert(sizeof(struct device_ray) == sizeof(struct facet_gfx12_batch_ray),
+               "the same record");
+_Static_assert(sizeof(struct device_result) == 72, "no padding");
+_Static_assert(sizeof(struct device_state) == 72 + 56 + 4 * DEVICE_STACK, "no padding");
+_Static_assert(sizeof(struct device_common) == 6 * 8 + 18 * 4, "no padding");
+
+bool facet_gfx12_device_aligned(const struct facet_gfx12_unit *unit,
+                                const struct facet_gfx12_query *query)
+{
+    return unit->image_address % 64 == 0 && query->address % 64 == 0;
+}
+
+void facet_gfx12_device_common(const struct facet_gfx12_unit *unit,
+                               const struct facet_gfx12_query *query,
+                               struct device_common *out)
+{
+    const struct facet_gfx12_resource *r = &unit->resource;
+    const struct facet_gfx12_callbacks *cb = &query->callbacks;
+    const uint64_t steps =
+        query->max_steps != 0 ? query->max_steps : (uint64_t)FACET_GFX12_DEFAULT_STEPS;
+
+    *out = (struct device_common){
+        .image_address = unit->image_address,
+        .image_size = unit->image_size,
+        .resource_base = r->base_address * 256,
+        .resource_size = r->size,
+        .tlas_base = facet_gfx12_base_make(query->address, facet_gfx12_api_flags(query->api_flags)),
+        .max_steps = steps < MOST_STEPS ? steps : MOST_STEPS,
+        .segments = (uint32_t)unit->segment_count,
+        .root = query->root,
+        .instance_mask = query->instance_mask,
+        .first_hit = (query->api_flags & FACET_GFX12_API_TERMINATE_ON_FIRST_HIT) != 0,
+        .gpurt = unit->profile == FACET_GFX12_GPURT,
+        .sort_triangles_first = r->sort_triangles_first != 0,
+        .heuristic = r->box_sorting_heuristic,
+        .grow = r->box_grow_value,
+        .sort = r->box_sort_en != 0,
+        .wide_sort = r->wide_sort_en != 0,
+        .fetches = r->compressed_format_en != 0,
+        .instance_en = r->instance_en != 0,
+        .pointer_flags = r->pointer_flags != 0,
+        .procedural = cb->procedural == NULL                         ? DEVICE_PROCEDURAL_NONE
+                      : cb->procedural == facet_gfx12_procedural_box ? DEVICE_PROCEDURAL_BOX
+                                                                     : DEVICE_PROCEDURAL_DECLINE,
+        .decline_any_hit = cb->any_hit != NULL,
+        .slice = UINT32_MAX,
+    };
+}
+
+void facet_gfx12_device_turned(uint32_t rows[12 * FACET_GFX12_OBB_COUNT])
+{
+    memset(rows, 0, 12 * FACET_GFX12_OBB_COUNT * sizeof rows[0]);
+    for (unsigned m = 0; m < FACET_GFX12_OBB_COUNT; m++) {
+        uint32_t matrix[9];
+
+        (void)facet_gfx12_obb_matrix(m, matrix);
+        for (unsigned i = 0; i < 9; i++) {
+            rows[12 * m + i / 3 * 4 + i % 3] = matrix[i];
+        }
+    }
+}
+
+void facet_gfx12_device_hit(const struct device_result *in, struct facet_gfx12_hit *out)
+{
+    *out = (struct facet_gfx12_hit){
+        .found = (in->flags & DEVICE_FOUND) != 0,
+        .procedural = (in->flags & DEVICE_PROCEDURAL) != 0,
+        .opaque = (in->flags & DEVICE_OPAQUE) != 0,
+        .backface = (in->flags & DEVICE_BACKFACE) != 0,
+        .t = in->t,
+        .u = in->u,
+        .v = in->v,
+        .primitive_index = in->primitive,
+        .geometry_index = in->geometry,
+        .node = in->node,
+        .base = in->base,
+        .instance = in->instance,
+        .instance_user_data = in->user_data,
+    };
+}
+
+void facet_gfx12_device_count(const struct device_result *in, struct facet_gfx12_stats *sum)
+{
+    const struct facet_gfx12_stats own = {.steps = in->steps,
+                                          .boxes = in->boxes,
+                                          .primitives = in->primitives,
+                                          .instances = in->instances,
+                                          .pushes = in->pushes,
+                                          .max_depth = in->max_depth};
+
+    facet_gfx12_stats_add(sum, &own);
+}

@@ -1,0 +1,22 @@
+/* What a launch of the kernel needs, from what src/gfx12 has, and back. Knows no device. */
+#ifndef FACET_GFX12_DEVICE_PREPARE_H
+#define FACET_GFX12_DEVICE_PREPARE_H
+
+#include "gfx12/device/shared.h"
+#include "gfx12/tracer.h"
+
+/* Whether nodes lie on multiples of 64 bytes from the first byte of the image, which a device needs
+ * for loads of 16 bytes. Images of files and of Facet's builder always do. */
+bool facet_gfx12_device_aligned(const struct facet_gfx12_unit *unit,
+                                const struct facet_gfx12_query *query);
+/* What all rays share; page_shift is 0 and slice the largest. */
+void facet_gfx12_device_common(const struct facet_gfx12_unit *unit,
+                               const struct facet_gfx12_query *query,
+                               struct device_common *out);
+/* The matrices of section 6, twelve dwords each. */
+void facet_gfx12_device_turned(uint32_t rows[12 * FACET_GFX12_OBB_COUNT]);
+/* A result as the tracer has it. */
+void facet_gfx12_device_hit(const struct device_result *in, struct facet_gfx12_hit *out);
+void facet_gfx12_device_count(const struct device_result *in, struct facet_gfx12_stats *sum);
+
+#endif

@@ -1,0 +1,273 @@
+/* The text of the device's kernel, compiled as C, against src/gfx12: division by its definition,
+ * the tests by bits, and whole rays on random and damaged structures, with all statistics. */
+#include "gfx12/common.h"
+
+#include "gfx12/ask/lost.h"
+#include "gfx12/ask/procedural.h"
+#include "gfx12/device/check.h"
+#include "gfx12/device/prepare.h"
+#include "gfx12/device_twin.h"
+#include "gfx12/worlds.h"
+
+#include <stdlib.h>
+
+/* ---- division ---- */
+
+TEST(every_reciprocal_is_the_nearest, "")
+{
+    static device_u32 wrong[1 << 10];
+    device_u32 sum = 0;
+
+    for (twin_item = 0; twin_item < 1 << 10; twin_item++) {
+        facet_reciprocals(wrong, 1 << 13);
+        sum += wrong[twin_item];
+    }
+    CHECK_EQ(sum, 0);
+}
+
+static bool check_quotient(uint32_t a, uint32_t b)
+{
+    const uint32_t got = facet_float_bits(divide(facet_float_of(a), facet_float_of(b)));
+    const uint32_t want = facet_float_bits(f32_div(facet_float_of(a), facet_float_of(b)));
+
+    return CHECK_MSG(got == want, "%08X / %08X is %08X, not %08X", a, b, got, want);
+}
+
+/* Mantissas at whose quotients rounding is hardest: near powers of two, and a = q * b nearly. */
+static uint32_t edge_bits(void)
+{
+    static const uint32_t mantissas[] = {
+        0, 1, 2, 3, 0x3FFFFF, 0x400000, 0x400001, 0x7FFFFD, 0x7FFFFE, 0x7FFFFF};
+    static const uint32_t exponents[] = {
+        0, 1, 2, 23, 24, 25, 126, 127, 128, 129, 150, 151, 252, 253, 254, 255};
+
+    return mantissas[below(10)] | exponents[below(16)] << 23 | below(2) << 31;
+}
+
+TEST(quotients_are_rounded_once, "G12-005 G12-006")
+{
+    const unsigned rounds = harness_long() ? 40000000 : 4000000;
+
+    for (unsigned i = 0; i < rounds && !harness_failed(); i++) {
+        const uint32_t a = i % 3 == 0 ? edge_bits() : (uint32_t)harness_random();
+        const uint32_t b = i % 4 == 0 ? edge_bits() : (uint32_t)harness_random();
+
+        (void)check_quotient(a, b);
+        /* Quotients at the border of the subnormals and between them: ties among them. */
+        (void)check_quotient((a & 0x807FFFFF) | (1 + below(40)) << 23,
+                             (b & 0x807FFFFF) | (120 + below(40)) << 23);
+        (void)check_quotient(facet_float_bits(facet_float_of(1 + below(1 << 12)) * 0x1p20f),
+                             facet_float_bits((float)(1 + below(64)) * 0x1p19f));
+    }
+}
+
+/* ---- the tests of the ray unit ---- */
+
+TEST(the_self_test_accepts_the_text_and_nothing_less, "")
+{
+    for (uint64_t i = 0; i < 200000 && !harness_failed(); i++) {
+        uint32_t in[CHECK_IN], out[CHECK_OUT];
+        const char *wrong;
+
+        facet_gfx12_device_check_case(i, in);
+        twin_item = 0;
+        facet_check(in, out, 1);
+        wrong = facet_gfx12_device_check_answer(in, out);
+        CHECK_MSG(wrong == NULL, "case %u: %s", (unsigned)i, wrong);
+        out[below(4)] ^= 1; /* a bit of t, u, v or the determinant */
+        CHECK(facet_gfx12_device_check_answer(in, out) != NULL);
+    }
+}
+
+/* ---- rays ---- */
+
+/* The whole of a launch for one ray, with pages of the image that come one at a time when `shift`
+ * is not 0. */
+static uint32_t trace_twin(const struct facet_gfx12_unit *unit,
+                           const struct facet_gfx12_query *query,
+                           const struct facet_gfx12_batch_ray *batch_ray,
+                           uint32_t slice,
+                           unsigned shift,
+                           struct device_result *result)
+{
+    static uint32_t turned[12 * FACET_GFX12_OBB_COUNT];
+    static uint32_t page[(4096 + 64) / 4];
+    const size_t pages = shift != 0 ? (unit->image_size >> shift) + 1 : 1;
+    uint32_t *slots = malloc(pages * sizeof *slots);
+    uint32_t *image = malloc(unit->image_size + 3);
+    struct device_common common;
+    struct device_ray ray;
+    struct device_state state;
+    device_u32 list[1] = {0}, fate[1] = {DEVICE_FRESH}, wanted[1];
+
+    facet_gfx12_device_turned(turned);
+    facet_gfx12_device_common(unit, query, &common);
+    common.slice = slice;
+    common.page_shift = shift;
+    memcpy(&ray, batch_ray, sizeof ray);
+    memcpy(image, unit->image, unit->image_size);
+    memset(slots, 0xFF, pages * sizeof *slots);
+    twin_item = 0;
+    do {
+        facet_trace(&common,
+                    shift != 0 ? page : image,
+                    slots,
+                    NULL,
+                    turned,
+                    &ray,
+                    list,
+                    1,
+                    result,
+                    &state,
+                    fate,
+                    wanted);
+        if (fate[0] == DEVICE_WAITS) {
+            const uint64_t from = (uint64_t)wanted[0] << shift;
+            const uint64_t bytes = ((uint64_t)1 << shift) + 64;
+
+            memset(slots, 0xFF, pages * sizeof *slots);
+            slots[wanted[0]] = 0;
+            memcpy(page,
+                   (const uint8_t *)image + from,
+                   unit->image_size - from < bytes ? unit->image_size - from : bytes);
+        }
+    } while (fate[0] == DEVICE_GOES_ON || fate[0] == DEVICE_WAITS);
+    free(slots);
+    free(image);
+    return fate[0];
+}
+
+struct tally {
+    unsigned hits, lost, declined, endless;
+};
+
+static bool no_box(void *context,
+                   const struct facet_gfx12_ray *ray,
+                   const uint8_t node[128],
+                   struct facet_gfx12_hit *candidate)
+{
+    (void)context, (void)ray, (void)node, (void)candidate;
+    return false;
+}
+
+static bool visits_lost(const struct facet_gfx12_unit *unit, const struct facet_gfx12_query *query)
+{
+    struct facet_gfx12_batch_ray ray = {.t_min = query->t_min, .t_max = query->t_max};
+    struct facet_gfx12_lost lost;
+    struct facet_error err;
+
+    memcpy(ray.origin, query->origin, sizeof ray.origin);
+    memcpy(ray.direction, query->direction, sizeof ray.direction);
+    CHECK(facet_gfx12_lost_rays(unit, query, &ray, 1, NULL, &lost, &err) == FACET_OK);
+    return facet_gfx12_lost_total(&lost) != 0;
+}
+
+static void check_query(const struct facet_gfx12_unit *unit,
+                        const struct facet_gfx12_query *query,
+                        struct tally *tally)
+{
+    struct facet_gfx12_batch_ray ray = {.t_min = query->t_min, .t_max = query->t_max};
+    struct facet_gfx12_stats want, got = {0};
+    struct facet_gfx12_hit want_hit, hit;
+    struct device_result result;
+    enum facet_status status;
+    uint32_t fate;
+
+    memcpy(ray.origin, query->origin, sizeof ray.origin);
+    memcpy(ray.direction, query->direction, sizeof ray.direction);
+    status = facet_gfx12_trace(unit, query, &want_hit, &want, NULL);
+    fate = trace_twin(unit, query, &ray, 1 + below(20), below(2) != 0 ? 7 + below(6) : 0, &result);
+    facet_gfx12_device_hit(&result, &hit);
+    facet_gfx12_device_count(&result, &got);
+    CHECK((fate == DEVICE_DONE && status == FACET_OK) || fate == DEVICE_DECLINED ||
+          (fate == DEVICE_ENDLESS && status == FACET_ERR_LIMIT));
+    tally->declined += fate == DEVICE_DECLINED;
+    tally->endless += fate == DEVICE_ENDLESS;
+    tally->lost += (result.flags & DEVICE_LOST) != 0;
+    tally->hits += hit.found;
+    if (fate == DEVICE_DECLINED) {
+        CHECK(query->callbacks.procedural == no_box || want.max_depth > DEVICE_STACK ||
+              status != FACET_OK);
+        return;
+    }
+    CHECK_MSG(hit.found == want_hit.found && hit.procedural == want_hit.procedural &&
+                  hit.opaque == want_hit.opaque && hit.backface == want_hit.backface &&
+                  facet_float_bits(hit.t) == facet_float_bits(want_hit.t) &&
+                  facet_float_bits(hit.u) == facet_float_bits(want_hit.u) &&
+                  facet_float_bits(hit.v) == facet_float_bits(want_hit.v) &&
+                  hit.primitive_index == want_hit.primitive_index &&
+                  hit.geometry_index == want_hit.geometry_index && hit.node == want_hit.node &&
+                  hit.base == want_hit.base && hit.instance == want_hit.instance &&
+                  hit.instance_user_data == want_hit.instance_user_data &&
+                  got.steps == want.steps && got.boxes == want.boxes &&
+                  got.primitives == want.primitives && got.instances == want.instances &&
+                  got.pushes == want.pushes && got.max_depth == want.max_depth,
+              "t %a primitive %u node %X steps %u pushes %u, expected t %a primitive %u node %X "
+              "steps %u pushes %u; origin %a %a %a direction %a %a %a interval %a %a",
+              hit.t,
+              hit.primitive_index,
+              hit.node,
+              (unsigned)got.steps,
+              (unsigned)got.pushes,
+              want_hit.t,
+              want_hit.primitive_index,
+              want_hit.node,
+              (unsigned)want.steps,
+              (unsigned)want.pushes,
+              ray.origin[0],
+              ray.origin[1],
+              ray.origin[2],
+              ray.direction[0],
+              ray.direction[1],
+              ray.direction[2],
+              ray.t_min,
+              ray.t_max);
+    if (fate == DEVICE_DONE) {
+        CHECK_EQ((result.flags & DEVICE_LOST) != 0, visits_lost(unit, query));
+    }
+}
+
+static struct tally check_worlds(unsigned worlds, bool damaged)
+{
+    struct tally tally = {0};
+
+    for (unsigned i = 0; i < worlds && !harness_failed(); i++) {
+        struct world *w = world_new(damaged);
+
+        for (unsigned r = 0; w != NULL && r < 100 && !harness_failed(); r++) {
+            struct facet_gfx12_batch_ray ray;
+            struct facet_gfx12_query q;
+
+            random_ray(w, &ray);
+            facet_gfx12_query_init(&q, ray.origin, ray.direction);
+            q.t_min = ray.t_min;
+            q.t_max = ray.t_max;
+            q.address = w->base;
+            q.api_flags = random_api_flags();
+            q.instance_mask = below(3) == 0 ? (uint32_t)harness_random() & 0x1FF : 0xFF;
+            q.max_steps = below(8) == 0 ? 1 + below(40) : 3000;
+            q.callbacks.procedural = below(3) == 0   ? no_box
+                                     : below(2) == 0 ? facet_gfx12_procedural_box
+                                                     : NULL;
+            check_query(&w->unit, &q, &tally);
+        }
+        if (w != NULL) {
+            world_free(w);
+        }
+    }
+    return tally;
+}
+
+TEST(rays_equal_the_reference, "G12-195 G12-248")
+{
+    const struct tally t = check_worlds(harness_long() ? 4000 : 400, false);
+
+    CHECK(t.hits > 1000 && t.declined > 10 && t.endless > 10);
+}
+
+TEST(rays_through_damaged_images_equal_the_reference, "G12-195")
+{
+    const struct tally t = check_worlds(harness_long() ? 4000 : 400, true);
+
+    CHECK(t.hits > 1000 && t.lost > 100);
+}
