@@ -7,6 +7,7 @@
 #include "gfx12/tracer.h"
 #include "gfx12/unit.h"
 #include "report/tracing.h"
+#include "session/device/option.h"
 #include "session/ray_file.h"
 #include "session/share.h"
 #include "json/json.h"
@@ -33,6 +34,7 @@ static uint64_t decoded_room(uint64_t rays, uint64_t bytes)
 /* What this process traces, and what shared work consists of. */
 static enum facet_status trace(const struct cli_args *args,
                                struct session_share *share,
+                               const struct session_device *device,
                                unsigned threads,
                                uint8_t stack,
                                struct report_tracing *t,
@@ -54,12 +56,20 @@ static enum facet_status trace(const struct cli_args *args,
     facet_pool *pool = NULL;
     enum facet_status status;
 
+    t->device = NULL;
+    t->fallback = device->fallback;
     facet_gfx12_unit_view(&t->unit, view);
     if (profile != NULL) {
         (void)facet_doc_gfx12_profile_from(profile, &t->unit.profile); /* the parser has checked */
     }
     status = facet_pool_create(threads, &pool, err);
     if (status == FACET_OK) {
+        status = session_device_open(args, device, &t->unit, &t->device, err);
+    }
+    if (status == FACET_OK) {
+        if (t->device != NULL && !device->fallback) { /* nodes decoded here serve few rays */
+            options.path = FACET_GFX12_PATH_REFERENCE;
+        }
         status = facet_gfx12_tracer_create(&t->unit, &options, &tracer, err);
     }
     if (status == FACET_OK) {
@@ -73,8 +83,12 @@ static enum facet_status trace(const struct cli_args *args,
                                  .quiet = session_share_quiet(share, args)});
         status = report_tracing_run(t, work, pool, &progress, err);
         facet_progress_finish(&progress);
+        if (t->failed) {
+            session_device_tell(args, &t->failure);
+        }
     }
     facet_gfx12_tracer_destroy(tracer);
+    facet_gfx12_device_close(t->device);
     facet_pool_destroy(pool);
     return status;
 }
@@ -95,6 +109,7 @@ static const char *trouble_of(const struct cli_args *args,
 /* The rays are read: traces them, or a part, and finishes the work where all of it is done. */
 static int trace_file(const struct cli_args *args,
                       struct session_share *share,
+                      const struct session_device *device,
                       unsigned threads,
                       uint8_t stack,
                       struct report_tracing *t)
@@ -113,7 +128,7 @@ static int trace_file(const struct cli_args *args,
         if (share->wanted) {
             report_tracing_describe(args, share, t);
         }
-        status = trace(args, share, threads, stack, t, &err);
+        status = trace(args, share, device, threads, stack, t, &err);
     }
     if (status != FACET_OK) {
         code = cli_bad_error(args, &err);
@@ -129,6 +144,7 @@ static int trace_file(const struct cli_args *args,
 static int trace_rays(const struct cli_args *args)
 {
     static const char *const of_result[] = {"candidates", NULL};
+    static const char *const of_processor[] = {"plain", "stack", NULL};
     const char *rays = cli_value(args, "rays"), *output = cli_value(args, "output");
     const char *procedural = cli_value(args, "procedural");
     const char *candidates = cli_value(args, "candidates");
@@ -137,6 +153,7 @@ static int trace_rays(const struct cli_args *args)
                                .figures = cli_given(args, "stats"),
                                .candidates = procedural != NULL && procedural[0] == 'c'};
     struct session_share share;
+    struct session_device device;
     struct session_bvh file;
     uint64_t threads = 0, flags = 0, mask = 0xFF, steps = 0, stack = 0;
     int code;
@@ -144,7 +161,10 @@ static int trace_rays(const struct cli_args *args)
     if (rays == NULL || output == NULL) {
         return cli_bad(args, "expected --rays FILE and -o FILE");
     }
-    if (!session_share_read(args, &share) || !session_share_fits(&share, args, of_result) ||
+    if (!session_device_read(args, &device) ||
+        (device.wanted &&
+         cli_useless(args, of_processor, "is for the processor, not for --device")) ||
+        !session_share_read(args, &share) || !session_share_fits(&share, args, of_result) ||
         (share.share.parts == 0 && !report_tracing_files(args, t.figures, t.candidates)) ||
         !cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_number(args, "flags", 0, 0x3FF, &flags) || !cli_number(args, "mask", 0, 0xFF, &mask) ||
@@ -176,7 +196,7 @@ static int trace_rays(const struct cli_args *args)
         t.query.callbacks.procedural =
             t.candidates ? facet_gfx12_procedural_note : facet_gfx12_procedural_box;
     }
-    code = trace_file(args, &share, (unsigned)threads, (uint8_t)stack, &t);
+    code = trace_file(args, &share, &device, (unsigned)threads, (uint8_t)stack, &t);
     session_bvh_free(&file);
     return code;
 }
@@ -206,6 +226,7 @@ static const struct cli_option trace_options[] = {
     {"profile", 0, "silicon|gpurt", "rules where card and emulation differ (default silicon)"},
     {"max-steps", 0, "N", "nodes that one ray may visit (default 2^24)"},
     {"threads", 0, "N", "host threads (default 0: all processors)"},
+    SESSION_DEVICE_OPTIONS,
     SESSION_BVH_OPTIONS,
     SESSION_SHARE_OPTIONS("-o"),
     {NULL, 0, NULL, NULL},
@@ -237,6 +258,10 @@ const struct cli_command cli_cmd_bvh_trace = {
         "those "
         "without --stack, on images that have parents in all nodes and one child per instance; a "
         "walk back that finds no parent may lose a hit, is reported, and makes the exit code 1.\n\n"
+        "--device traces on a GPU, or any other device of OpenCL, with the same bits, figures and "
+        "messages; it is tested when it is opened, and refused when one bit differs. What a device "
+        "cannot do (a stack deeper than 96, listing candidates) the processor does for it. A "
+        "device that fails is an error, unless --fallback cpu lets the processor go on.\n\n"
         "A ray that does not end (a cycle in a damaged image) is an error with the number of the "
         "ray, and nothing is written. Fetches outside the image (a wrong --base, a missing BLAS), "
         "types that name no node and ranges that do not end are counted and told with an example; "

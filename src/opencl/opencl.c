@@ -132,10 +132,10 @@ static size_t find(struct found found[MAX_DEVICES])
 
 static void text_of(cl_device_id device, cl_device_info what, char *text, size_t size)
 {
-    if (lib.clGetDeviceInfo(device, what, size, text, NULL) != CL_SUCCESS) {
-        text[0] = '\0'; /* or too long */
-    }
-    text[size - 1] = '\0';
+    char whole[1024] = "";
+
+    (void)lib.clGetDeviceInfo(device, what, sizeof whole - 1, whole, NULL);
+    (void)snprintf(text, size, "%.*s", (int)size - 1, whole);
 }
 
 static uint64_t number_of(cl_device_id device, cl_device_info what, size_t size)
@@ -235,7 +235,7 @@ fail_build(const facet_opencl *cl, cl_device_id device, cl_int code, struct face
             cl->program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL) != CL_SUCCESS) {
         log[0] = '\0';
     }
-    line = strstr(log, "error");
+    line = strstr(log, "error:");
     line = line != NULL ? line : log;
     return facet_fail(err,
                       FACET_ERR_IO,

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct facet_opencl_device {
-    char name[128], platform[128], version[64], driver[64];
+    char name[128], platform[128], version[128], driver[64];
     bool gpu;
     uint32_t units;         /* that compute */
     uint64_t memory;        /* bytes */

@@ -10,6 +10,7 @@
 #include "json/json.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,33 +52,109 @@ static enum facet_status count_lost(const struct report_tracing *t,
     return status;
 }
 
-static enum facet_status
-trace(void *context, uint64_t begin, uint64_t end, facet_pool *pool, struct facet_error *err)
+/* The candidates of a list as lines; frees them. */
+static enum facet_status add_candidates(struct report_tracing_unit *u,
+                                        struct facet_gfx12_candidates *candidates,
+                                        uint64_t begin,
+                                        enum facet_status status,
+                                        struct facet_error *err)
 {
-    const struct report_tracing *t = context;
-    const size_t count = (size_t)(end - begin);
-    struct report_tracing_unit *u = unit_of(t, begin);
+    if (status != FACET_ERR_IO) {
+        report_candidates(candidates, begin, &u->list);
+    }
+    free(candidates->items);
+    if (status == FACET_OK && (u->list.failed || candidates->failed)) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the list of candidates");
+    }
+    return status;
+}
+
+/* `lost`: nodes may have been looked for that are not there. */
+static enum facet_status trace_here(const struct report_tracing *t,
+                                    uint64_t begin,
+                                    size_t count,
+                                    struct facet_gfx12_hit *hits,
+                                    facet_pool *pool,
+                                    struct report_tracing_unit *u,
+                                    bool *lost,
+                                    struct facet_error *err)
+{
     struct facet_gfx12_candidates candidates = {0};
-    struct facet_gfx12_hit *hits = malloc(count * sizeof *hits);
     enum facet_status status;
 
-    if (hits == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu hits", count);
-    }
+    u->stats = (struct facet_gfx12_stats){0};
     if (t->candidates) {
         status = facet_gfx12_list_candidates(
             t->tracer, &t->query, t->rays + begin, count, hits, &u->stats, &candidates, err);
-        report_candidates(&candidates, begin, &u->list);
-        free(candidates.items);
-        if (status == FACET_OK && u->list.failed) {
-            status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the list of candidates");
-        }
+        status = add_candidates(u, &candidates, begin, status, err);
     } else {
         status = facet_gfx12_tracer_batch(
             t->tracer, &t->query, t->rays + begin, count, hits, pool, &u->stats, err);
         err->where += status != FACET_OK ? begin : 0;
     }
-    if (status == FACET_OK && !facet_gfx12_tracer_sound(t->tracer)) {
+    *lost = !facet_gfx12_tracer_sound(t->tracer);
+    return status;
+}
+
+static void note_ray(void *context, size_t ray)
+{
+    struct facet_gfx12_candidates *candidates = context;
+
+    candidates->ray = ray;
+}
+
+/* The same; rays that reach a candidate are traced here, where they are listed. */
+static enum facet_status trace_on_device(const struct report_tracing *t,
+                                         uint64_t begin,
+                                         size_t count,
+                                         struct facet_gfx12_hit *hits,
+                                         struct report_tracing_unit *u,
+                                         bool *lost,
+                                         struct facet_error *err)
+{
+    struct facet_gfx12_query query = t->query;
+    struct facet_gfx12_candidates candidates = {0};
+    enum facet_status status;
+
+    query.callbacks.context = &candidates;
+    status = facet_gfx12_device_trace(
+        t->device,
+        &(struct facet_gfx12_device_batch){.host = t->tracer,
+                                           .common = &query,
+                                           .rays = t->rays + begin,
+                                           .count = count,
+                                           .hits = hits,
+                                           .sum = &u->stats,
+                                           .lost = lost,
+                                           .before = t->candidates ? note_ray : NULL},
+        err);
+    err->where += status == FACET_ERR_LIMIT ? begin : 0;
+    return add_candidates(u, &candidates, begin, status, err);
+}
+
+static enum facet_status
+trace(void *context, uint64_t begin, uint64_t end, facet_pool *pool, struct facet_error *err)
+{
+    struct report_tracing *t = context;
+    const size_t count = (size_t)(end - begin);
+    struct report_tracing_unit *u = unit_of(t, begin);
+    struct facet_gfx12_hit *hits = malloc(count * sizeof *hits);
+    enum facet_status status;
+    bool lost = false;
+
+    if (hits == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu hits", count);
+    }
+    status = t->device != NULL && !atomic_load(&t->failed)
+                 ? trace_on_device(t, begin, count, hits, u, &lost, err)
+                 : trace_here(t, begin, count, hits, pool, u, &lost, err);
+    if (status == FACET_ERR_IO && t->fallback) {
+        if (!atomic_exchange(&t->failed, true)) { /* the first of the threads tells */
+            t->failure = *err;
+        }
+        status = trace_here(t, begin, count, hits, pool, u, &lost, err);
+    }
+    if (status == FACET_OK && lost) {
         status = count_lost(t, begin, end, pool, err);
     }
     for (size_t i = 0; status == FACET_OK && i < count; i++) {
@@ -349,7 +426,8 @@ void report_tracing_describe(const struct cli_args *args,
                              struct session_share *share,
                              const struct report_tracing *t)
 {
-    static const char *const aside[] = {"rays", "candidates", "segment", NULL};
+    static const char *const aside[] = {
+        "rays", "candidates", "segment", "device", "fallback", "device-memory", NULL};
     const uint64_t rays = facet_hash_bytes(t->rays, (size_t)t->count * sizeof *t->rays, 0);
 
     session_share_describe(share,

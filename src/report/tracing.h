@@ -3,7 +3,7 @@
 #define FACET_REPORT_TRACING_H
 
 #include "command/command.h"
-#include "gfx12/tracer.h"
+#include "gfx12/device/device.h"
 #include "report/lost.h"
 #include "session/share.h"
 
@@ -24,6 +24,10 @@ struct report_tracing {
     struct facet_gfx12_unit unit;
     struct facet_gfx12_query query;
     const facet_gfx12_tracer *tracer;
+    facet_gfx12_device *device; /* NULL: the tracer alone */
+    bool fallback;              /* the tracer goes on where the device fails */
+    _Atomic bool failed;        /* so it was */
+    struct facet_error failure;
     /* Inside: */
     uint8_t *records; /* of all hits */
     struct report_tracing_unit *units;

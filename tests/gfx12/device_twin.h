@@ -19,10 +19,12 @@
 
 static size_t twin_item;
 
-#include "gfx12/device/check.cl"
+/* clang-format off */
 #include "gfx12/device/exact.cl"
 #include "gfx12/device/node.cl"
 #include "gfx12/device/walk.cl"
+#include "gfx12/device/check.cl"
+/* clang-format on */
 
 #undef __kernel
 #undef __global

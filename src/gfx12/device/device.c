@@ -6,6 +6,7 @@
 #include "gfx12/device/prepare.h"
 #include "gfx12/device/text.h" /* made from the .cl files */
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ enum {
      3 * sizeof(uint32_t))
 
 struct facet_gfx12_device {
+    pthread_mutex_t turn; /* who holds it may use the rest */
     facet_opencl *cl;
     uint64_t image_room, ray_room; /* bytes that each may take */
     const struct facet_gfx12_unit *unit;
@@ -137,6 +139,7 @@ enum facet_status facet_gfx12_device_open(const struct facet_gfx12_device_option
     if (d == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
     }
+    pthread_mutex_init(&d->turn, NULL);
     status = facet_opencl_open(options->number, texts, sizeof texts / sizeof texts[0], &d->cl, err);
     if (status == FACET_OK) {
         status = check_reciprocals(d->cl, err);
@@ -191,6 +194,7 @@ void facet_gfx12_device_close(facet_gfx12_device *device)
         facet_opencl_memory_free(device->cl, device->turned);
         facet_opencl_memory_free(device->cl, device->common);
         facet_opencl_close(device->cl);
+        pthread_mutex_destroy(&device->turn);
         free(device);
     }
 }
@@ -487,6 +491,33 @@ static enum facet_status bring_common(struct facet_gfx12_device *d,
     return facet_opencl_write(d->cl, d->common, 0, &common, sizeof common, err);
 }
 
+/* Batches of at most `most` rays, one after another. */
+static enum facet_status trace_flights(struct facet_gfx12_device *d,
+                                       const struct facet_gfx12_device_batch *b,
+                                       size_t most,
+                                       struct facet_error *err)
+{
+    bool exact_limit = false;
+    enum facet_status status = bring_common(d, b->common, &exact_limit, err);
+
+    for (size_t first = 0; first < b->count && status == FACET_OK; first += most) {
+        const size_t left = b->count - first, count = left < most ? left : most;
+        struct flight f = {0};
+
+        status = flight_new(d, b->rays + first, count, &f, err);
+        f.exact_limit = exact_limit;
+        if (status == FACET_OK) {
+            status = fly(d, &f, err);
+        }
+        if (status == FACET_OK) {
+            status = hand_out(d, b, first, &f, err);
+        }
+        d->figures.rays += count;
+        flight_free(&f);
+    }
+    return status;
+}
+
 enum facet_status facet_gfx12_device_trace(facet_gfx12_device *device,
                                            const struct facet_gfx12_device_batch *batch,
                                            struct facet_error *err)
@@ -494,7 +525,6 @@ enum facet_status facet_gfx12_device_trace(facet_gfx12_device *device,
     const uint64_t room = device->ray_room / RAY_BYTES;
     const size_t most = room == 0 ? 1 : room < MOST_RAYS ? (size_t)room : MOST_RAYS;
     enum facet_status status;
-    bool exact_limit = false;
 
     if (batch->common->callbacks.visit != NULL) {
         return facet_fail(err, FACET_ERR_USAGE, 0, "a device cannot tell each visit");
@@ -511,21 +541,8 @@ enum facet_status facet_gfx12_device_trace(facet_gfx12_device *device,
     if (batch->lost != NULL) {
         *batch->lost = false;
     }
-    status = bring_common(device, batch->common, &exact_limit, err);
-    for (size_t first = 0; first < batch->count && status == FACET_OK; first += most) {
-        const size_t left = batch->count - first, count = left < most ? left : most;
-        struct flight f = {0};
-
-        status = flight_new(device, batch->rays + first, count, &f, err);
-        f.exact_limit = exact_limit;
-        if (status == FACET_OK) {
-            status = fly(device, &f, err);
-        }
-        if (status == FACET_OK) {
-            status = hand_out(device, batch, first, &f, err);
-        }
-        device->figures.rays += count;
-        flight_free(&f);
-    }
+    pthread_mutex_lock(&device->turn);
+    status = trace_flights(device, batch, most, err);
+    pthread_mutex_unlock(&device->turn);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "gfx12/tracer.h"
 #include "opencl/opencl.h"
 
+/* Threads may share one; they take turns. */
 typedef struct facet_gfx12_device facet_gfx12_device;
 
 struct facet_gfx12_device_options {

@@ -49,7 +49,7 @@ static int kind_of(device_u32 id)
 }
 
 #define FETCH_HERE 0
-#define FETCH_NONE 1  /* no node is there */
+#define FETCH_NONE 1   /* no node is there */
 #define FETCH_ABSENT 2 /* one is, in a page that is not here */
 
 /* Where 128 bytes of the image lie, from the structure at `base`, in the memory of the device. */
@@ -85,8 +85,7 @@ static int fetch_node(const struct memory *m,
             return FETCH_NONE;
         }
         at = s->offset + (address - s->address);
-    } else if (address < c->image_address || c->image_size < 128ul ||
-               at > c->image_size - 128ul) {
+    } else if (address < c->image_address || c->image_size < 128ul || at > c->image_size - 128ul) {
         return FETCH_NONE;
     }
     if (c->page_shift != 0) {
@@ -147,7 +146,8 @@ static void pair_read(__global const device_u32 *node, device_u32 number, struct
     const device_u32 primitive_base_bits = h1 & 31u, primitive_bits = h1 >> 5 & 31u;
     const int midpoint = (int)(h1 >> 10 & 1023u);
     const device_u32 descriptor = bits_of(node, 1024 - 29 * (int)(number + 1), 29);
-    const device_u32 geometry = bits_of(node, midpoint - (int)geometry_base_bits, geometry_base_bits);
+    const device_u32 geometry =
+        bits_of(node, midpoint - (int)geometry_base_bits, geometry_base_bits);
     const device_u32 primitive = bits_of(node, midpoint, primitive_base_bits);
     device_u32 width[3], high[3], stride = 0;
     int vertices = 52;
@@ -170,8 +170,7 @@ static void pair_read(__global const device_u32 *node, device_u32 number, struct
             index[c] = tri >> (2 + 4 * c) & 15u;
             at = vertices + (int)(index[c] * stride);
             for (int axis = 0; axis < 3; axis++) {
-                out->vertex[k][3 * c + axis] =
-                    high[axis] | bits_of(node, at, width[axis]) << zeros;
+                out->vertex[k][3 * c + axis] = high[axis] | bits_of(node, at, width[axis]) << zeros;
                 at += (int)width[axis];
             }
         }
@@ -184,7 +183,8 @@ static void pair_read(__global const device_u32 *node, device_u32 number, struct
         if (t != 0) {
             out->geometry[k] = join_index(
                 geometry,
-                bits_of(node, midpoint - (int)(geometry_base_bits + t * geometry_bits), geometry_bits),
+                bits_of(
+                    node, midpoint - (int)(geometry_base_bits + t * geometry_bits), geometry_bits),
                 geometry_base_bits,
                 geometry_bits);
             out->primitive[k] = join_index(
@@ -253,13 +253,13 @@ static void sort_slots(__global const struct device_common *c, struct slots *s)
     if (c->sort == 0 || c->heuristic == 3) {
         return;
     }
-    EXCHANGE(0, 2) EXCHANGE(1, 3) EXCHANGE(4, 6) EXCHANGE(5, 7)
-    EXCHANGE(0, 1) EXCHANGE(2, 3) EXCHANGE(4, 5) EXCHANGE(6, 7)
-    EXCHANGE(1, 2) EXCHANGE(5, 6)
-    if (c->wide_sort != 0) {
-        EXCHANGE(0, 4) EXCHANGE(1, 5) EXCHANGE(2, 6) EXCHANGE(3, 7)
-        EXCHANGE(2, 4) EXCHANGE(3, 5)
-        EXCHANGE(1, 2) EXCHANGE(3, 4) EXCHANGE(5, 6)
+    EXCHANGE(0, 2)
+    EXCHANGE(1, 3) EXCHANGE(4, 6) EXCHANGE(5, 7) EXCHANGE(0, 1) EXCHANGE(2, 3) EXCHANGE(4, 5)
+        EXCHANGE(6, 7) EXCHANGE(1, 2) EXCHANGE(5, 6) if (c->wide_sort != 0)
+    {
+        EXCHANGE(0, 4)
+        EXCHANGE(1, 5) EXCHANGE(2, 6) EXCHANGE(3, 7) EXCHANGE(2, 4) EXCHANGE(3, 5) EXCHANGE(1, 2)
+            EXCHANGE(3, 4) EXCHANGE(5, 6)
     }
 }
 

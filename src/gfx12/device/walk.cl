@@ -49,8 +49,7 @@ static device_u32 flags_of(__global const struct device_common *c, device_u64 ba
 
 /* ---- box nodes ---- */
 
-static device_u32
-visit_box(const struct memory *m, struct walk *w, __global const device_u32 *node)
+static device_u32 visit_box(const struct memory *m, struct walk *w, __global const device_u32 *node)
 {
     __global const struct device_common *c = m->common;
     device_u32 d[NODE_DWORDS], ids[8], orientation;
@@ -92,7 +91,8 @@ visit_box(const struct memory *m, struct walk *w, __global const device_u32 *nod
 /* ---- instance nodes (9.6) ---- */
 
 /* facet_gfx12_instance_numbered: all four children are one node, whose number is their type. */
-static int numbered(const device_u32 *child, device_u32 count_field, device_u32 root, device_u32 *id)
+static int
+numbered(const device_u32 *child, device_u32 count_field, device_u32 root, device_u32 *id)
 {
     const device_u32 number = child[2] >> 24 & 15u, size = child[2] >> 28;
     const int inverted = (child[0] & 0x00FFFFFFu) == 0x00FFFFFFu &&
@@ -242,14 +242,11 @@ static struct candidate test_primitive(__global const struct device_common *c,
 }
 
 /* The box of a procedural primitive as its shape: facet_gfx12_procedural_box. */
-static int hits_box(__global const device_u32 *node,
-                    const struct walk *w,
-                    float t_min,
-                    struct candidate *r)
+static int
+hits_box(__global const device_u32 *node, const struct walk *w, float t_min, struct candidate *r)
 {
     const int at = aabb_bit(node);
-    const struct slab_ray ray =
-        slab_ray_of(w->origin, w->direction, as_float(F32_INF_BITS), 0);
+    const struct slab_ray ray = slab_ray_of(w->origin, w->direction, as_float(F32_INF_BITS), 0);
     struct slab slab;
     float lo[3], hi[3];
 
@@ -304,10 +301,8 @@ static void take(__global const struct device_common *c,
     w->stop = c->first_hit != 0;
 }
 
-static device_u32 visit_pair(const struct memory *m,
-                             struct walk *w,
-                             __global const device_u32 *node,
-                             float t_min)
+static device_u32
+visit_pair(const struct memory *m, struct walk *w, __global const device_u32 *node, float t_min)
 {
     const device_u32 id = w->current;
     struct pair pair;
@@ -335,9 +330,8 @@ static device_u32 visit_pair(const struct memory *m,
 /* ---- the loop ---- */
 
 /* The node to continue with into w->current; 0: the traversal is over. */
-static int pop(struct walk *w,
-               __global const struct device_common *c,
-               __global const struct device_ray *ray)
+static int
+pop(struct walk *w, __global const struct device_common *c, __global const struct device_ray *ray)
 {
     while (w->current == NODE_INVALID) {
         if (w->depth == 0) {
@@ -351,10 +345,8 @@ static int pop(struct walk *w,
     return 1;
 }
 
-static int go(const struct memory *m,
-              __global const struct device_ray *ray,
-              struct walk *w,
-              device_u32 *page)
+static int
+go(const struct memory *m, __global const struct device_ray *ray, struct walk *w, device_u32 *page)
 {
     __global const struct device_common *c = m->common;
 
@@ -402,9 +394,8 @@ static int go(const struct memory *m,
     return DEVICE_DONE;
 }
 
-static void begin(struct walk *w,
-                  __global const struct device_common *c,
-                  __global const struct device_ray *ray)
+static void
+begin(struct walk *w, __global const struct device_common *c, __global const struct device_ray *ray)
 {
     w->current = c->root;
     w->depth = 0;

@@ -1,0 +1,319 @@
+"""`--device` and `facet devices` from outside: six scenes on every device that is there, with the bytes, figures, messages
+and exit codes of the processor; images and rays that are streamed; devices that are missing, fail or compute wrongly."""
+import json
+import math
+import os
+import random
+import shutil
+import struct
+import subprocess
+import tempfile
+
+from harness import case, check, check_eq, main, skip
+
+FACET = os.environ["FACET"]
+SOURCE = os.environ["FACET_SOURCE"]
+FOLDER = tempfile.TemporaryDirectory()
+BOUNDS = {}  # of what is in an image
+RAYS = 1_700_000 if os.environ.get("FACET_TEST_LONG") else 170_000  # of each scene
+
+
+def path(name):
+    return os.path.join(FOLDER.name, name)
+
+
+def facet(*words, **environment):
+    return subprocess.run([FACET, *map(str, words)], capture_output=True, text=True, timeout=900,
+                          env={**os.environ, **environment})
+
+
+def devices():
+    """Numbers of those that give the bits; skips the case when there is none."""
+    listed = json.loads(facet("devices", "--json").stdout)
+    numbers = [i for i, d in enumerate(listed) if d["exact"]]
+    if not numbers:
+        skip("no OpenCL device")
+    return numbers
+
+
+def built(name, *words):
+    image = path(name + ".gfx12")
+    if not os.path.exists(image):
+        result = facet("bvh", "build", *words, "-o", image, "--quiet")
+        check_eq(result.returncode, 0, result.stderr)
+    return image
+
+
+def made(name, size, *options):
+    scene = path(f"{name}.glb")
+    if not os.path.exists(scene):
+        check_eq(facet("scene", "make", name, "--size", size, "-o", scene, "--quiet").returncode, 0, name)
+    image = built(name + "".join(options), scene, *options)
+    info = json.loads(facet("scene", "info", scene, "--json").stdout)
+    BOUNDS[image] = info["lo"], info["hi"]
+    return image
+
+
+def write_rays(image, count, seed):
+    """Rays at and around the image: half of them from outside to a point inside, half from inside anywhere."""
+    lo, hi = BOUNDS[image]
+    rng = random.Random(seed)
+    with open(path("rays.bin"), "wb") as file:
+        for i in range(count):
+            inside = [rng.uniform(lo[k], hi[k]) for k in range(3)]
+            d = [rng.gauss(0, 1) for _ in range(3)]
+            if i % 16 == 0:
+                d[rng.randrange(3)] = 0.0
+            size = 2 * math.dist(lo, hi)
+            o = inside if i % 2 else [inside[k] - size * d[k] for k in range(3)]
+            t = (0, math.inf) if i % 5 else (rng.uniform(0, 1), rng.uniform(0, 2))
+            file.write(struct.pack("<8f", *o, t[0], *d, t[1]))
+
+
+def outcome(image, *options, **environment):
+    """All that a run leaves."""
+    for name in ("hits.bin", "list.jsonl"):
+        if os.path.exists(path(name)):
+            os.remove(path(name))
+    result = facet("bvh", "trace", image, "--rays", path("rays.bin"), "-o", path("hits.bin"), "--quiet", *options,
+                   **environment)
+    files = []
+    for name in ("hits.bin", "list.jsonl"):
+        files.append(open(path(name), "rb").read() if os.path.exists(path(name)) else None)
+    return result.returncode, result.stdout, result.stderr, *files
+
+
+def same(image, *options, on=()):
+    want = outcome(image, *options)
+    for number in devices():
+        got = outcome(image, *options, "--device", f"opencl:{number}", *on)
+        check_eq(got[:3], want[:3], f"exit code and output of device {number} with {options}")
+        check(got[3:] == want[3:], f"device {number} with {options}: other bytes")
+    return want
+
+
+SCENES = {
+    "terrain": lambda: made("terrain", 120),
+    "knot": lambda: made("knot", 160),
+    "instances": lambda: made("instances", 24),
+    "room": lambda: made("room", 2),
+    "obb": lambda: made("knot", 160, "--obb"),
+}
+
+
+def hostile():
+    """The field of instances with bits flipped: cycles are cut off by --max-steps, the rest is met as it is."""
+    image = path("hostile.gfx12")
+    with open(made("instances", 24), "rb") as file:
+        data = bytearray(file.read())
+    rng = random.Random(20)
+    for _ in range(len(data) // 400):
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    with open(image, "wb") as file:
+        file.write(data)
+    return image
+
+
+@case()
+def six_scenes_have_the_bits():
+    devices()
+    for seed, (name, make) in enumerate(SCENES.items()):
+        image = make()
+        write_rays(image, RAYS, seed)
+        code, text, _, hits, _ = same(image, "--stats", "--json")
+        check_eq(code, 0, name)
+        found = sum(hits[i] & 1 for i in range(28, len(hits), 32))
+        check(found > RAYS // 10, f"{name}: {found} hits")
+        check(json.loads(text)["hits"] == found, f"{name}: figures {text}")
+    write_rays(made("instances", 24), RAYS, 99)
+    image = hostile()
+    code, text, errors, hits, _ = same(image, "--stats", "--json", "--max-steps", 1 << 20)
+    check(code == 1 and "outside the image" in errors, f"hostile: exit code {code}: {errors}")
+    check_eq(same(image, "--max-steps", 8)[0], 2, "a limit that some rays reach")
+
+
+@case()
+def options_mean_the_same():
+    devices()
+    write_rays(made("instances", 24), 5000, 7)
+    for options in (["--any-hit"], ["--flags", "0x10"], ["--flags", "0x2C1"], ["--mask", "0"], ["--mask", "3"],
+                    ["--profile", "gpurt"], ["--profile", "gpurt", "--flags", "0x28"], ["--max-steps", "3"]):
+        same(made("instances", 24), "--stats", *options)
+
+
+@case()
+def procedural_primitives():
+    devices()
+    rng = random.Random(3)
+    boxes = []
+    for _ in range(300):
+        at = [rng.uniform(-3, 3) for _ in range(3)]
+        boxes.append({"min": at, "max": [x + rng.uniform(0, .5) for x in at]})
+    with open(path("boxes.json"), "w", encoding="utf-8") as file:
+        json.dump({"aabbs": boxes}, file)
+    image = built("boxes", "--aabbs", path("boxes.json"))
+    BOUNDS[image] = [-3] * 3, [3.5] * 3
+    write_rays(image, 3000, 4)
+    same(image, "--stats")
+    code, _, _, hits, _ = same(image, "--stats", "--procedural", "box")
+    check(any(hits[i] & 4 for i in range(28, len(hits), 32)), "procedural hits")
+    listed = same(image, "--stats", "--procedural", "candidates", "--candidates", path("list.jsonl"))[4]
+    check(len(listed.splitlines()) > 100, "candidates")
+
+
+@case()
+def images_and_rays_are_streamed():
+    devices()
+    image = made("terrain", 120)
+    write_rays(image, 3000, 5)
+    check(os.path.getsize(image) > 1 << 19, "size of the image")
+    same(image, "--stats", on=["--device-memory", "256k"])
+    write_rays(made("instances", 24), 3000, 6)
+    same(hostile(), "--stats", on=["--device-memory", "64k"])
+
+
+@case()
+def fetches_outside_the_image():
+    devices()
+    image = made("instances", 24)
+    with open(image, "rb") as file:
+        data = file.read()
+    with open(path("short.gfx12"), "wb") as file:
+        file.write(data[:len(data) // 2 // 64 * 64])
+    write_rays(image, 3000, 8)
+    code, _, errors, _, _ = same(path("short.gfx12"), "--stats")
+    check_eq(code, 1, "exit code")
+    check("outside the image" in errors, errors)
+
+
+@case()
+def parts_on_different_devices_join():
+    number = devices()[0]
+    image = made("knot", 160)
+    write_rays(image, 140_000, 9)
+    want = outcome(image, "--stats")
+    for part, device in ((1, "cpu"), (2, f"opencl:{number}")):
+        result = facet("bvh", "trace", image, "--rays", path("rays.bin"), "-o", path(f"part{part}"), "--stats",
+                       "--part", f"{part}/2", "--device", device)
+        check_eq(result.returncode, 0, result.stderr)
+    result = facet("join", path("part1"), path("part2"), "-o", path("joined.bin"))
+    check_eq(result.returncode, 0, result.stderr)
+    check(open(path("joined.bin"), "rb").read() == want[3], "joined bytes")
+
+
+@case()
+def mistakes_are_refused():
+    image = made("knot", 160)
+    write_rays(image, 10, 10)
+    for words, complaint in ((["--device", "opencl:x"], "expected cpu, gpu or opencl:N"),
+                             (["--device", "cuda"], "expected cpu, gpu or opencl:N"),
+                             (["--device", "opencl:99"], "there is no device opencl:99"),
+                             (["--fallback", "cpu"], "needs --device"),
+                             (["--device", "cpu", "--device-memory", "1G"], "needs --device"),
+                             (["--device", "gpu", "--device-memory", "1k"], "expected 16k or more"),
+                             (["--device", "opencl:0", "--plain"], "for the processor"),
+                             (["--device", "opencl:0", "--stack", "8"], "for the processor")):
+        code, text, errors, hits, _ = outcome(image, *words)
+        check_eq(code, 2, f"{words}: {errors}")
+        check(complaint in errors and errors.count("\n") == 1, f"{words}: {errors}")
+        check(hits is None and text == "", f"{words}: something was written")
+
+
+@case()
+def without_devices_the_processor_is_there():
+    image = made("knot", 160)
+    write_rays(image, 1000, 11)
+    none = {"OCL_ICD_VENDORS": path("no-such-folder"), "OCL_ICD_FILENAMES": ""}
+    os.makedirs(path("no-such-folder"), exist_ok=True)
+    check(facet("devices", **none).stdout.startswith("no devices: "), "facet devices")
+    check_eq(json.loads(facet("devices", "--json", **none).stdout), [], "facet devices --json")
+    want = outcome(image, "--stats")
+    code, _, errors, hits, _ = outcome(image, "--device", "gpu", **none)
+    check_eq((code, hits), (2, None), errors)
+    code, text, errors, hits, _ = outcome(image, "--device", "gpu", "--fallback", "cpu", "--stats", **none)
+    check_eq((code, text), (0, want[1]), errors)
+    check("the processor traces instead" in errors and hits == want[3], errors)
+
+
+SHIM = r"""
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+/* The third run of the kernel of rays is the last: the device is lost. Or a compiler that fuses what it finds. */
+cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o, const size_t *g,
+                              const size_t *l, cl_uint w, const cl_event *e, cl_event *out)
+{
+    static int runs;
+    char name[64] = "";
+    clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
+    if (getenv("SHIM_LOSES") != NULL && strcmp(name, "facet_trace") == 0 && ++runs >= 3) {
+        return CL_OUT_OF_RESOURCES;
+    }
+    return ((__typeof__(&clEnqueueNDRangeKernel))dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel"))(q, k, n, o, g, l, w, e, out);
+}
+cl_program clCreateProgramWithSource(cl_context c, cl_uint n, const char **texts, const size_t *lengths, cl_int *code)
+{
+    const char *own[64] = {getenv("SHIM_PREFIX")};
+    memcpy(own + 1, texts, n * sizeof *texts);
+    (void)lengths;
+    return ((__typeof__(&clCreateProgramWithSource))dlsym(RTLD_NEXT, "clCreateProgramWithSource"))(
+        c, own[0] != NULL ? n + 1 : n, own[0] != NULL ? own : texts, NULL, code);
+}
+"""
+
+
+def shim():
+    """A libOpenCL.so.1 before the real one: a folder for LD_LIBRARY_PATH."""
+    folder = path("shim")
+    real = next((p for p in ("/usr/lib/x86_64-linux-gnu/libOpenCL.so.1", "/usr/lib/aarch64-linux-gnu/libOpenCL.so.1")
+                 if os.path.exists(p)), None)
+    if real is None or not os.path.exists("/usr/include/CL/cl.h"):
+        skip("no libOpenCL.so.1 and headers to stand before")
+    if not os.path.exists(folder):
+        os.makedirs(folder)
+        for name, text in (("empty.c", ""), ("shim.c", SHIM)):
+            with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+                file.write(text)
+        run = dict(cwd=folder, check=True)
+        subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-soname,libreal.so", "empty.c", "-o", "libreal.so"], **run)
+        subprocess.run(["gcc", "-D_GNU_SOURCE", "-shared", "-fPIC", "shim.c", "-Wl,--no-as-needed", "-L.", "-lreal", "-o",
+                        "libOpenCL.so.1"], **run)
+        shutil.copy(real, os.path.join(folder, "libreal.so"))
+    return folder
+
+
+@case()
+def a_lost_device_is_an_error_or_the_processor_goes_on():
+    number = devices()[0]
+    image = made("knot", 160)
+    write_rays(image, 300_000, 12)
+    want = outcome(image, "--stats")
+    lost = {"LD_LIBRARY_PATH": shim(), "SHIM_LOSES": "1"}
+    code, _, errors, hits, _ = outcome(image, "--device", f"opencl:{number}", "--stats", "--threads", "1", **lost)
+    check_eq((code, hits), (2, None), errors)
+    check("the device is lost" in errors and errors.count("\n") == 1, errors)
+    code, text, errors, hits, _ = outcome(
+        image, "--device", f"opencl:{number}", "--fallback", "cpu", "--stats", **lost)
+    check_eq((code, text), (0, want[1]), errors)
+    check("the device is lost" in errors and "the processor traces instead" in errors and hits == want[3], errors)
+
+
+@case()
+def a_device_with_other_bits_is_refused():
+    number = devices()[0]
+    image = made("knot", 160)
+    write_rays(image, 1000, 13)
+    for wrong in ("float twice(float a, float b, float c) { return a * b + c; }\n#define fma twice\n",
+                  "float flush(uint a) { float f = as_float(a); return fabs(f) < 0x1p-126f ? 0.0f : f; }\n"
+                  "#undef as_float\n#define as_float(a) flush(as_uint(a))\n"):
+        environment = {"LD_LIBRARY_PATH": shim(), "SHIM_PREFIX": "#pragma OPENCL FP_CONTRACT OFF\n" + wrong}
+        code, _, errors, hits, _ = outcome(image, "--device", f"opencl:{number}", **environment)
+        check_eq((code, hits), (2, None), errors)
+        check("cannot give the bits of GFX12" in errors, errors)
+        listed = json.loads(facet("devices", "--json", **environment).stdout)[number]
+        check(not listed["exact"] and "cannot give the bits" in listed["refusal"], str(listed))
+
+
+main("gfx12_device_cli")
