@@ -10,6 +10,7 @@
 #include "report/picture.h"
 #include "scene/import.h"
 #include "scene/wire.h"
+#include "session/device/option.h"
 #include "session/profile.h"
 #include "json/json.h"
 
@@ -20,6 +21,9 @@
 #include <unistd.h>
 
 #define MAX_EXPOSURE 1e6
+
+/* Buckets whose rays wait for a device: 256 of them have up to 262,144 rays in a wave. */
+enum { BUCKETS_UNDER_WAY = 256 };
 
 static double seconds(void)
 {
@@ -180,6 +184,23 @@ bool render_read_options(const struct cli_args *args,
     return read_camera(args, scene, &out->camera);
 }
 
+/* Where the rays are traced. */
+static bool read_device(const struct cli_args *args, struct session_device *where)
+{
+    static const char *const of_processor[] = {"plain", NULL};
+
+    if (!session_device_read(args, where) ||
+        (where->wanted &&
+         cli_useless(args, of_processor, "is for the processor, not for --device"))) {
+        return false;
+    }
+    if (where->wanted && strcmp(read_machine(args)->name, "gfx12") != 0) {
+        (void)cli_bad(args, "--device is for machine gfx12, not for %s", read_machine(args)->name);
+        return false;
+    }
+    return true;
+}
+
 /* ---- the work ---- */
 
 static void start_progress(const struct cli_args *args,
@@ -242,7 +263,7 @@ static void describe(const struct cli_args *args,
                      const struct render_request *r,
                      const struct render_outcome *o)
 {
-    static const char *const aside[] = {"stats", NULL};
+    static const char *const aside[] = {"stats", "device", "fallback", "device-memory", NULL};
 
     session_share_describe(r->share,
                            args,
@@ -289,6 +310,13 @@ enum facet_status render_draw(const struct cli_args *args,
         if (options->share != NULL) {
             describe(args, scene, options, r, o);
         }
+        if (options->device != NULL && r->threads == 0) {
+            facet_pool_destroy(pool);
+            pool = NULL;
+            status = facet_pool_create(BUCKETS_UNDER_WAY, &pool, err);
+        }
+    }
+    if (status == FACET_OK) {
         start = seconds();
         start_progress(args,
                        &progress,
@@ -333,6 +361,31 @@ static bool finish_profile(struct session_profile *profile,
     return session_profile_finish_elf(profile, isa, machine->program, machine->program_bytes);
 }
 
+/* The same on a device where --device asks for one. */
+static enum facet_status draw_on_device(const struct cli_args *args,
+                                        const struct facet_scene *scene,
+                                        struct facet_render_options *options,
+                                        const struct render_request *r,
+                                        const struct session_device *where,
+                                        struct facet_image_f *image,
+                                        struct render_outcome *o,
+                                        struct facet_error *err)
+{
+    struct facet_render_device device = {.fallback = where->fallback};
+    enum facet_status status = session_device_open(args, where, NULL, &device.device, err);
+
+    if (status == FACET_OK) {
+        options->device = device.device != NULL ? &device : NULL;
+        status = render_draw(args, scene, options, r, image, o, err);
+        options->device = NULL;
+    }
+    if (status == FACET_OK && device.failed) {
+        session_device_tell(args, &device.failure);
+    }
+    facet_gfx12_device_close(device.device);
+    return status;
+}
+
 static int render_scene(const struct cli_args *args,
                         const struct render_request *r,
                         const struct facet_scene *scene,
@@ -343,6 +396,7 @@ static int render_scene(const struct cli_args *args,
     struct facet_bytes picture = {NULL, 0};
     struct facet_error err = {0};
     struct session_profile profile;
+    struct session_device where;
     json_t *stats = NULL;
     enum facet_status status;
     double start;
@@ -358,7 +412,8 @@ static int render_scene(const struct cli_args *args,
     if (cli_given(args, "profile-out") && session_share_work(r->share) != NULL) {
         return cli_bad(args, "--profile-out counts whole pictures, not shares of them");
     }
-    if (cli_would_replace(args, r->output, cli_value(args, "profile-out"), "the profile") ||
+    if (!read_device(args, &where) ||
+        cli_would_replace(args, r->output, cli_value(args, "profile-out"), "the profile") ||
         cli_would_replace(args, r->stats, cli_value(args, "profile-out"), "the profile") ||
         !render_read_options(args, r, scene, &options) ||
         !session_profile_start(&profile, args, NULL)) {
@@ -366,7 +421,7 @@ static int render_scene(const struct cli_args *args,
     }
     options.counts = profile.path != NULL ? &profile.counts : NULL;
     options.share = session_share_work(r->share);
-    status = render_draw(args, scene, &options, r, &image, o, &err);
+    status = draw_on_device(args, scene, &options, r, &where, &image, o, &err);
     if (status == FACET_OK && session_share_ends(r->share, args, &code)) {
         facet_image_f_free(&image);
         session_profile_free(&profile);
@@ -422,7 +477,8 @@ note_losses(const struct cli_args *args, struct facet_scene *scene, struct facet
 /* Pictures that no processes share. */
 static bool draws_alone(const struct cli_args *args, const char *what)
 {
-    static const char *const shared[] = {"part", "resume", "profile-out", NULL};
+    static const char *const shared[] = {
+        "part", "resume", "profile-out", "device", "fallback", "device-memory", NULL};
 
     return !cli_useless(args, shared, "is for a scene on one machine, not for %s", what);
 }
@@ -496,6 +552,7 @@ static const struct cli_option render_options[] = {
     CLI_PLAIN_OPTION,
     {"quality", 0, "fast|high", "of the acceleration structure (default high)"},
     {"profile", 0, "silicon|gpurt", "of the intersect instructions (default silicon)"},
+    SESSION_DEVICE_OPTIONS,
     {"bounces",
      0,
      "N",

@@ -3,16 +3,45 @@
 #include "gfx12/tracer.h"
 #include "render/bvh_input.h"
 #include "render/pixel.h"
+#include "render/wave.h"
 #include "render/world.h"
 #include "shade/surface.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct gfx12_state {
     struct facet_gfx12_image image;
     facet_gfx12_tracer *tracer; /* refers to the image */
+    struct facet_gfx12_unit unit;
+    struct facet_render_waves *waves; /* NULL: rays are traced here */
     uint32_t flat_instances;
 };
+
+/* Whether the processor may go on after `status`; notes why it does. */
+static bool
+falls_back(struct facet_render_device *d, enum facet_status status, const struct facet_error *err)
+{
+    if (!d->fallback || status != FACET_ERR_IO) {
+        return false;
+    }
+    if (!atomic_exchange(&d->failed, true)) { /* the first of the threads */
+        d->failure = *err;
+    }
+    return true;
+}
+
+static enum facet_status
+open_device(struct gfx12_state *state, struct facet_render_device *d, struct facet_error *err)
+{
+    enum facet_status status = facet_gfx12_device_image(d->device, &state->unit, err);
+
+    if (status == FACET_OK) {
+        status = facet_render_waves_new(d->device, state->tracer, &state->waves, err);
+    }
+    return falls_back(d, status, err) ? FACET_OK : status;
+}
 
 static enum facet_status open_gfx12(struct facet_render *render,
                                     facet_pool *pool,
@@ -25,7 +54,6 @@ static enum facet_status open_gfx12(struct facet_render *render,
     struct facet_render_bvh_input input;
     struct facet_gfx12_tracer_options how = {
         .path = render->options.plain ? FACET_GFX12_PATH_REFERENCE : FACET_GFX12_PATH_AUTO};
-    struct facet_gfx12_unit unit;
     enum facet_status status;
 
     if (state == NULL) {
@@ -40,10 +68,13 @@ static enum facet_status open_gfx12(struct facet_render *render,
     status = facet_gfx12_build(&input.scene, &options, pool, progress, &state->image, &report, err);
     facet_render_bvh_input_free(&input);
     if (status == FACET_OK) {
-        facet_gfx12_unit_init(&unit, state->image.bytes, state->image.size);
-        unit.profile = render->options.profile;
-        how.address = unit.image_address;
-        status = facet_gfx12_tracer_create(&unit, &how, &state->tracer, err);
+        facet_gfx12_unit_init(&state->unit, state->image.bytes, state->image.size);
+        state->unit.profile = render->options.profile;
+        how.address = state->unit.image_address;
+        status = facet_gfx12_tracer_create(&state->unit, &how, &state->tracer, err);
+    }
+    if (status == FACET_OK && render->options.device != NULL) {
+        status = open_device(state, render->options.device, err);
     }
     return status;
 }
@@ -53,6 +84,7 @@ static void close_gfx12(struct facet_render *render)
     struct gfx12_state *state = render->state;
 
     if (state != NULL) {
+        facet_render_waves_free(state->waves);
         facet_gfx12_tracer_destroy(state->tracer);
         free(state->image.bytes);
         free(state);
@@ -124,8 +156,7 @@ void facet_render_query(const struct facet_render *render,
 {
     const struct gfx12_state *state = render->state;
 
-    facet_gfx12_unit_init(unit, state->image.bytes, state->image.size);
-    unit->profile = render->options.profile;
+    *unit = state->unit;
     make_query(render, kind, ray, query);
     query->address = unit->image_address;
     query->root = FACET_GFX12_ROOT;
@@ -153,15 +184,14 @@ static void take_hit(const struct facet_gfx12_hit *from,
     cost->primitive_nodes += stats->primitives;
 }
 
-static enum facet_status trace_gfx12(const void *machine,
-                                     enum facet_ray_kind kind,
-                                     const struct facet_shade_ray *rays,
-                                     size_t count,
-                                     struct facet_shade_hit *hits,
-                                     struct facet_shade_cost *cost,
-                                     struct facet_error *err)
+static enum facet_status trace_here(const struct facet_render *render,
+                                    enum facet_ray_kind kind,
+                                    const struct facet_shade_ray *rays,
+                                    size_t count,
+                                    struct facet_shade_hit *hits,
+                                    struct facet_shade_cost *cost,
+                                    struct facet_error *err)
 {
-    const struct facet_render *render = machine;
     const struct gfx12_state *state = render->state;
     enum facet_status status = FACET_OK;
 
@@ -175,6 +205,67 @@ static enum facet_status trace_gfx12(const void *machine,
         take_hit(&hit, &stats, &hits[i], cost);
     }
     return status;
+}
+
+/* What comes back of the rays of a bucket, and room for what goes there. */
+struct there {
+    struct facet_gfx12_batch_ray rays[FACET_BUCKET_PIXELS];
+    struct facet_gfx12_hit hits[FACET_BUCKET_PIXELS];
+    struct facet_gfx12_stats stats[FACET_BUCKET_PIXELS];
+};
+
+static enum facet_status trace_there(const struct facet_render *render,
+                                     enum facet_ray_kind kind,
+                                     const struct facet_shade_ray *rays,
+                                     size_t count,
+                                     struct facet_shade_hit *hits,
+                                     struct facet_shade_cost *cost,
+                                     struct facet_error *err)
+{
+    const struct gfx12_state *state = render->state;
+    struct there *there = malloc(sizeof *there);
+    struct facet_gfx12_query common;
+    enum facet_status status;
+
+    if (there == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the rays of a bucket");
+    }
+    make_query(render, kind, &rays[0], &common);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(there->rays[i].origin, rays[i].origin, sizeof rays[i].origin);
+        memcpy(there->rays[i].direction, rays[i].direction, sizeof rays[i].direction);
+        there->rays[i].t_min = rays[i].t_min;
+        there->rays[i].t_max = rays[i].t_max;
+    }
+    status = facet_render_waves_trace(
+        state->waves, &common, there->rays, count, there->hits, there->stats, err);
+    for (size_t i = 0; i < count && status == FACET_OK; i++) {
+        take_hit(&there->hits[i], &there->stats[i], &hits[i], cost);
+    }
+    free(there);
+    return status;
+}
+
+static enum facet_status trace_gfx12(const void *machine,
+                                     enum facet_ray_kind kind,
+                                     const struct facet_shade_ray *rays,
+                                     size_t count,
+                                     struct facet_shade_hit *hits,
+                                     struct facet_shade_cost *cost,
+                                     struct facet_error *err)
+{
+    const struct facet_render *render = machine;
+    const struct gfx12_state *state = render->state;
+    struct facet_render_device *device = render->options.device;
+
+    if (state->waves != NULL && count > 0 && !atomic_load(&device->failed)) {
+        enum facet_status status = trace_there(render, kind, rays, count, hits, cost, err);
+
+        if (status == FACET_OK || !falls_back(device, status, err)) {
+            return status;
+        }
+    }
+    return trace_here(render, kind, rays, count, hits, cost, err);
 }
 
 static enum facet_status draw_gfx12(const struct facet_render *render,

@@ -17,6 +17,7 @@
 #include "base/pool.h"
 #include "base/progress.h"
 #include "gfx12/build/build.h"
+#include "gfx12/device/device.h"
 #include "gfx12/image/stats.h"
 #include "image/image.h"
 #include "shade/light.h"
@@ -32,6 +33,14 @@
 struct facet_render_machine;
 struct facet_render_pixel;
 
+/* Machine gfx12: where rays are traced instead of the processor. */
+struct facet_render_device {
+    facet_gfx12_device *device;
+    bool fallback;       /* the processor goes on where the device fails */
+    _Atomic bool failed; /* so it was, first by `failure` */
+    struct facet_error failure;
+};
+
 struct facet_render_options {
     const struct facet_render_machine *machine;
     struct facet_scene_camera camera;
@@ -46,6 +55,7 @@ struct facet_render_options {
                           instead of ambient occlusion; 0: none */
     enum facet_bvh_quality quality;
     enum facet_gfx12_profile profile;
+    struct facet_render_device *device; /* NULL: none */
     bool plain;                  /* the machine goes the plain way: the same picture, slower */
     struct facet_counts *counts; /* what the machine's programs and draws do is added; NULL: nothing
                                     is counted */

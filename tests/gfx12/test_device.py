@@ -235,6 +235,43 @@ def without_devices_the_processor_is_there():
     check("the processor traces instead" in errors and hits == want[3], errors)
 
 
+def drawn(*words, **environment):
+    """Bytes of a picture of the room, its counters, and what is told."""
+    made("room", 2)
+    for name in ("picture.png", "picture.json"):
+        if os.path.exists(path(name)):
+            os.remove(path(name))
+    result = facet("render", path("room.glb"), "--size", "150x90", "--quiet", "-o", path("picture.png"), "--stats",
+                   path("picture.json"), *words, **environment)
+    if result.returncode != 0:
+        check(not os.path.exists(path("picture.png")), "a picture of a failed run")
+        return result.returncode, None, None, result.stderr
+    with open(path("picture.json"), encoding="utf-8") as file:
+        stats = json.load(file)
+    with open(path("picture.png"), "rb") as file:
+        return 0, file.read(), stats["rays"], result.stderr
+
+
+@case()
+def pictures_have_the_bytes():
+    numbers = devices()
+    for words in (["--spp", 4], ["--spp", 2, "--bounces", 3], ["--spp", 1, "--heatmap", "nodes"],
+                  ["--spp", 1, "--heatmap", "triangles", "--profile", "gpurt"]):
+        want = drawn(*words)
+        for number in numbers:
+            check(drawn(*words, "--device", f"opencl:{number}") == want, f"device {number}: {words}")
+        check(drawn(*words, "--device", f"opencl:{numbers[0]}", "--device-memory", "100k", "--threads", 3) == want,
+              f"streamed: {words}")
+
+
+@case()
+def pictures_of_others_are_refused():
+    for words, complaint in ((["--machine", "tile"], "--device is for machine gfx12"), (["--plain"], "for the processor"),
+                             (["--machine", "all"], "is for a scene on one machine")):
+        code, _, _, errors = drawn("--device", "opencl:0", *words)
+        check(code == 2 and complaint in errors, f"{words}: {errors}")
+
+
 SHIM = r"""
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -298,6 +335,11 @@ def a_lost_device_is_an_error_or_the_processor_goes_on():
         image, "--device", f"opencl:{number}", "--fallback", "cpu", "--stats", **lost)
     check_eq((code, text), (0, want[1]), errors)
     check("the device is lost" in errors and "the processor traces instead" in errors and hits == want[3], errors)
+    want = drawn("--spp", 2)
+    code, _, _, errors = drawn("--spp", 2, "--device", f"opencl:{number}", **lost)
+    check(code == 2 and "the device is lost" in errors, errors)
+    code, picture, rays, errors = drawn("--spp", 2, "--device", f"opencl:{number}", "--fallback", "cpu", **lost)
+    check((code, picture, rays) == want[:3] and "the processor traces instead" in errors, errors)
 
 
 @case()

@@ -87,7 +87,7 @@ enum facet_status session_device_open(const struct cli_args *args,
     if (device->wanted) {
         status = facet_gfx12_device_open(&device->options, out, err);
     }
-    if (status == FACET_OK && *out != NULL) {
+    if (status == FACET_OK && *out != NULL && unit != NULL) {
         status = facet_gfx12_device_image(*out, unit, err);
     }
     if (status != FACET_OK) {

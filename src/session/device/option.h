@@ -26,8 +26,8 @@ struct session_device {
 
 /* The options; the complaint is printed when they say nothing that can be. */
 bool session_device_read(const struct cli_args *args, struct session_device *device);
-/* *out is NULL where none is wanted, or where it failed and the processor goes on: then what was
- * wrong is told. */
+/* With the image of the unit, if there is one. *out is NULL where none is wanted, or where it
+ * failed and the processor goes on: then what was wrong is told. */
 enum facet_status session_device_open(const struct cli_args *args,
                                       const struct session_device *device,
                                       const struct facet_gfx12_unit *unit,
