@@ -225,7 +225,10 @@ static struct bench_result *wanted_results(const struct plan *plan, size_t *coun
     for (size_t i = 0; bench_areas[i] != NULL; i++) {
         const struct bench_measure *m = bench_areas[i]->measures;
 
-        for (; m->name != NULL && (plan->area == NULL || plan->area == bench_areas[i]); m++) {
+        if (plan->area == NULL ? bench_areas[i]->by_name : plan->area != bench_areas[i]) {
+            continue;
+        }
+        for (; m->name != NULL; m++) {
             struct bench_result *r;
 
             if (!is_wanted(plan, m->name)) {

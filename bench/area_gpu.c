@@ -1,0 +1,210 @@
+/* Area `gpu`: rays through a GFX12 image on a device of OpenCL beside the processor's tracer on all
+ * processors, which returns the same bits. `kernel` is the time that the device says it took, the
+ * others are the clock, with rays and hits on their way there and back. The device is the first
+ * GPU, or the first device where there is none. */
+#include "bench/bench.h"
+
+#include "base/error.h"
+#include "base/pool.h"
+#include "bench/gfx12_rays.h"
+#include "gfx12/device/device.h"
+
+#include <stdlib.h>
+
+/* 320,000 triangles; a set is traced in pieces, in turn. */
+enum { SIDE = 1024, RAYS = SIDE * SIDE, PIECE = RAYS / 4, SIZE = 400 };
+enum set { PRIMARY, RANDOM, SETS };
+
+static struct {
+    bool ready;
+    struct trace_scene scene;
+    struct facet_gfx12_unit unit;
+    facet_gfx12_tracer *tracer;
+    facet_gfx12_device *device;
+    facet_pool *pool;
+    struct facet_gfx12_query query;
+    struct facet_gfx12_batch_ray *rays[SETS];
+    struct facet_gfx12_hit *hits;
+} data;
+
+static enum facet_status open_device(struct facet_error *err)
+{
+    struct facet_gfx12_device_options options = {0};
+    struct facet_opencl_device *devices;
+    char why[128];
+    size_t count;
+    enum facet_status status = facet_opencl_devices(&devices, &count, why, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    for (size_t i = count; i-- > 0;) {
+        if (devices[i].gpu) {
+            options.number = i;
+        }
+    }
+    free(devices);
+    return count == 0 ? facet_fail(err, FACET_ERR_USAGE, 0, "no device: %s", why)
+                      : facet_gfx12_device_open(&options, &data.device, err);
+}
+
+/* From a point of the scene's box anywhere. */
+static void random_rays(const float lo[3], const float hi[3], struct facet_gfx12_batch_ray *rays)
+{
+    uint64_t state = 1;
+
+    for (size_t i = 0; i < RAYS; i++) {
+        for (unsigned k = 0; k < 6; k++) {
+            float *to = k < 3 ? &rays[i].origin[k] : &rays[i].direction[k - 3];
+            float unit;
+
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            unit = (float)(state >> 40) * 0x1p-24F;
+            *to = k < 3 ? lo[k] + unit * (hi[k] - lo[k]) : 2 * unit - 1;
+        }
+        rays[i].t_min = 0;
+        rays[i].t_max = __builtin_inff();
+    }
+}
+
+static enum facet_status prepare(struct facet_error *err)
+{
+    const struct facet_gfx12_tracer_options options = {0};
+    const float zero[3] = {0, 0, 0};
+    enum facet_status status;
+
+    if (data.ready) {
+        return FACET_OK;
+    }
+    status = data.device != NULL ? FACET_OK : open_device(err);
+    if (status == FACET_OK) {
+        status = trace_scene_make("terrain", SIZE, FACET_BVH_HIGH, &data.scene, err);
+    }
+    if (status == FACET_OK) {
+        trace_scene_unit(&data.scene, &data.unit);
+        status = facet_gfx12_device_image(data.device, &data.unit, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_gfx12_tracer_create(&data.unit, &options, &data.tracer, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_pool_create(0, &data.pool, err);
+    }
+    for (unsigned s = 0; s < SETS && status == FACET_OK; s++) {
+        data.rays[s] = malloc(RAYS * sizeof *data.rays[s]);
+        data.hits = s == 0 ? malloc(RAYS * sizeof *data.hits) : data.hits;
+        if (data.rays[s] == NULL || data.hits == NULL) {
+            status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+        }
+    }
+    if (status == FACET_OK) {
+        facet_gfx12_query_init(&data.query, zero, zero);
+        data.query.address = data.unit.image_address;
+        camera_rays(&data.scene, SIDE, SIDE, data.rays[PRIMARY]);
+        random_rays(data.scene.scene.bounds.lo, data.scene.scene.bounds.hi, data.rays[RANDOM]);
+        data.ready = true;
+    }
+    return status;
+}
+
+static enum facet_status
+device_rate(enum set set, bool kernel, double seconds, double *value, struct facet_error *err)
+{
+    enum facet_status status = prepare(err);
+    uint64_t nanoseconds = 0;
+    double start = 0, took = 0;
+    size_t rays = 0;
+
+    if (status == FACET_OK) {
+        nanoseconds = facet_gfx12_device_figures(data.device).nanoseconds;
+        start = bench_now();
+    }
+    while (status == FACET_OK && (rays == 0 || took < seconds)) {
+        status = facet_gfx12_device_trace(
+            data.device,
+            &(struct facet_gfx12_device_batch){.host = data.tracer,
+                                               .common = &data.query,
+                                               .rays = data.rays[set] + rays % RAYS,
+                                               .count = PIECE,
+                                               .hits = data.hits},
+            err);
+        rays += PIECE;
+        took = bench_now() - start;
+    }
+    if (status == FACET_OK && kernel) {
+        took = 1e-9 * (double)(facet_gfx12_device_figures(data.device).nanoseconds - nanoseconds);
+    }
+    *value = status == FACET_OK ? 1e-6 * (double)rays / took : 0;
+    return status;
+}
+
+static enum facet_status
+processor_rate(enum set set, double seconds, double *value, struct facet_error *err)
+{
+    const double start = bench_now();
+    enum facet_status status = FACET_OK;
+    double took = 0;
+    size_t rays = 0;
+
+    while (status == FACET_OK && (rays == 0 || took < seconds)) {
+        status = facet_gfx12_tracer_batch(data.tracer,
+                                          &data.query,
+                                          data.rays[set] + rays % RAYS,
+                                          PIECE,
+                                          data.hits,
+                                          data.pool,
+                                          NULL,
+                                          err);
+        rays += PIECE;
+        took = bench_now() - start;
+    }
+    *value = 1e-6 * (double)rays / took;
+    return status;
+}
+
+static enum facet_status primary_kernel(double seconds, double *value, struct facet_error *err)
+{
+    return device_rate(PRIMARY, true, seconds, value, err);
+}
+
+static enum facet_status primary(double seconds, double *value, struct facet_error *err)
+{
+    return device_rate(PRIMARY, false, seconds, value, err);
+}
+
+static enum facet_status random_kernel(double seconds, double *value, struct facet_error *err)
+{
+    return device_rate(RANDOM, true, seconds, value, err);
+}
+
+static enum facet_status random_set(double seconds, double *value, struct facet_error *err)
+{
+    return device_rate(RANDOM, false, seconds, value, err);
+}
+
+static enum facet_status primary_here(double seconds, double *value, struct facet_error *err)
+{
+    return processor_rate(PRIMARY, seconds, value, err);
+}
+
+static enum facet_status random_here(double seconds, double *value, struct facet_error *err)
+{
+    return processor_rate(RANDOM, seconds, value, err);
+}
+
+#define HERE "the tracer on all processors"
+
+static const struct bench_measure measures[] = {
+    {"primary kernel", "Mray/s", primary_kernel, HERE, primary_here},
+    {"primary", "Mray/s", primary, HERE, primary_here},
+    {"random kernel", "Mray/s", random_kernel, HERE, random_here},
+    {"random", "Mray/s", random_set, HERE, random_here},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+const struct bench_area bench_area_gpu = {
+    .name = "gpu",
+    .summary = "the same rays on a device of OpenCL; not part of `all`",
+    .measures = measures,
+    .by_name = true,
+};
