@@ -177,13 +177,18 @@ struct facet_bvh_hit {
 
 /* Zero gives the default everywhere. Passed with its size, as facet/version.h explains. */
 struct facet_bvh_trace_config {
-    bool any_hit;        /* the first hit ends a ray, not the closest one */
-    bool cull_back;      /* triangles seen from behind are not hit */
-    uint32_t mask;       /* GFX12: bits 7..0; 0: 0xFF */
-    uint32_t threads;    /* 0 and 1: the calling one alone; results are the same */
-    bool plain;          /* no fast ways: same results, slower */
-    uint8_t reserved[3]; /* 0 */
+    bool any_hit;     /* the first hit ends a ray, not the closest one */
+    bool cull_back;   /* triangles seen from behind are not hit */
+    uint32_t mask;    /* GFX12: bits 7..0; 0: 0xFF */
+    uint32_t threads; /* 0 and 1: the calling one alone; results are the same */
+    bool plain;       /* no fast ways: same results, slower */
+    /* GFX12: 0: the processor; n: device opencl:n-1 of `facet devices`; FACET_BVH_FIRST_GPU. Same
+     * results; FACET_ERR_USAGE when there is no such device or it cannot give the bits. It is kept
+     * open with the image. */
+    uint8_t device;
+    uint8_t reserved[2]; /* 0 */
 };
+#define FACET_BVH_FIRST_GPU 255u
 
 enum facet_status facet_bvh_trace_sized(facet_bvh *bvh,
                                         const struct facet_bvh_trace_config *config,

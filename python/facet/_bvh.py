@@ -4,6 +4,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import json
+import re
 from typing import Any, Optional, Sequence
 
 import numpy as np
@@ -185,11 +186,11 @@ class Bvh(Handle):
     def trace(self, origins: NDArray[np.float32], directions: NDArray[np.float32], *,
               t_min: Optional[NDArray[np.float32]] = None, t_max: Optional[NDArray[np.float32]] = None,
               any_hit: bool = False, cull_back: bool = False, mask: int = 0xFF, threads: int = 1,
-              plain: bool = False, out: Optional[NDArray[Any]] = None) -> NDArray[Any]:
+              plain: bool = False, device: str = "cpu", out: Optional[NDArray[Any]] = None) -> NDArray[Any]:
         """The hits (dtype HIT) of n rays: float32 (n, 3) for origins and directions, (n,) for t_min and t_max.
 
-        Views are read where they lie. `plain` takes no fast ways, for the same hits. `out` takes the hits; otherwise there is
-        a new array. When one ray cannot be traced, the Error's `where` is its number."""
+        Views are read where they lie. `plain` takes no fast ways, for the same hits; so does `device`, "gpu" or
+        "opencl:N" of `facet devices`, which is kept open with the image. `out` takes the hits; otherwise there is a new array. When one ray cannot be traced, the Error's `where` is its number."""
         origins = array(origins, np.float32, (None, 3), "origins")
         count = len(origins)
         directions = array(directions, np.float32, (count, 3), "directions")
@@ -202,6 +203,7 @@ class Bvh(Handle):
         places = [part for value in rays
                   for part in ((None, 0) if value is None else (value.ctypes.data, value.strides[0]))]
         config = _trace_config(any_hit, cull_back, mask, threads, plain)
+        config.device = _device(device)
         with self._use() as bvh:
             c.call("bvh_trace_sized", bvh, config, ctypes.sizeof(config), c.Rays(count, *places), hits.ctypes.data, 0)
         return hits
@@ -216,6 +218,14 @@ class Bvh(Handle):
             c.call("bvh_explain_ray_sized", bvh, config, ctypes.sizeof(config), ray, True, text)
         out: dict[str, Any] = json.loads(c.take(text))
         return out
+
+
+def _device(name: str) -> int:
+    """As facet_bvh_trace_config has it."""
+    number = re.fullmatch("opencl:([0-9]{1,3})", name)
+    if name not in ("cpu", "gpu") and (number is None or int(number[1]) >= 254):
+        raise ValueError(f"device is {name!r}; expected cpu, gpu or opencl:N")
+    return {"cpu": 0, "gpu": 255}[name] if number is None else int(number[1]) + 1
 
 
 def _trace_config(any_hit: bool, cull_back: bool, mask: int, threads: int, plain: bool) -> Any:

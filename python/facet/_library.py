@@ -126,8 +126,8 @@ BvhConfig = struct("bvh_config", "enum:format enum:quality bool:obb u32:children
 CFinding = struct("bvh_finding", "text:rule text:requirement u64:offset enum:severity", ("text", c_char * 160))
 Rays = struct("bvh_rays", "size:count data:origin size:origin_stride data:direction size:direction_stride "
               "data:t_min size:t_min_stride data:t_max size:t_max_stride")
-TraceConfig = struct("bvh_trace_config", "bool:any_hit bool:cull_back u32:mask u32:threads bool:plain",
-                     ("reserved", c_uint8 * 3))
+TraceConfig = struct("bvh_trace_config", "bool:any_hit bool:cull_back u32:mask u32:threads bool:plain u8:device",
+                     ("reserved", c_uint8 * 2))
 
 AssembleConfig = struct("isa_assemble_config", "enum:isa bool:flat bool:has_base u64:base text:name",
                         ("include_folders", POINTER(c_char_p)), ("include_count", c_size_t))

@@ -391,6 +391,7 @@ void facet_bvh_destroy(facet_bvh *bvh)
     if (bvh != NULL) {
         facet_gfx12_tracer_destroy(bvh->tracer[false]);
         facet_gfx12_tracer_destroy(bvh->tracer[true]);
+        facet_door_device_destroy(bvh->device);
         facet_door_rt_destroy(bvh->rt);
         free(bvh->bytes);
         free(bvh);
@@ -620,23 +621,6 @@ facet_bvh_dump(const facet_bvh *bvh, bool json, struct facet_blob *text, struct 
 
 enum { CHUNK = 64 }; /* rays that one thread copies, traces and copies back at a time */
 
-static struct facet_bvh_hit hit_of(const struct facet_gfx12_hit *from)
-{
-    return from->found
-               ? (struct facet_bvh_hit){.t = from->t,
-                                        .u = from->u,
-                                        .v = from->v,
-                                        .flags = FACET_BVH_HIT |
-                                                 (from->backface ? (uint32_t)FACET_BVH_BACK : 0),
-                                        .primitive = from->primitive_index,
-                                        .geometry = from->geometry_index,
-                                        .instance = from->instance != FACET_GFX12_INVALID
-                                                        ? from->instance_user_data
-                                                        : UINT32_MAX,
-                                        .node = from->node}
-               : facet_door_miss();
-}
-
 /* A trace under way; what failed first, by the number of its ray, is kept. */
 struct tracing {
     const facet_gfx12_tracer *tracer;
@@ -666,14 +650,7 @@ static void trace_chunk(void *context, size_t begin, size_t end)
     struct facet_error err = {FACET_OK, 0, ""};
 
     for (size_t i = begin; i < end; i++) {
-        struct facet_gfx12_batch_ray *to = &rays[i - begin];
-        float ray[8];
-
-        facet_door_ray_at(t->rays, i, ray);
-        memcpy(to->origin, ray, sizeof to->origin);
-        memcpy(to->direction, ray + 3, sizeof to->direction);
-        to->t_min = ray[6];
-        to->t_max = ray[7];
+        facet_door_batch_ray(t->rays, i, &rays[i - begin]);
     }
     if (facet_gfx12_tracer_batch(t->tracer, t->query, rays, end - begin, found, NULL, NULL, &err) !=
         FACET_OK) {
@@ -681,7 +658,7 @@ static void trace_chunk(void *context, size_t begin, size_t end)
         return;
     }
     for (size_t i = begin; i < end; i++) {
-        const struct facet_bvh_hit hit = hit_of(&found[i - begin]);
+        const struct facet_bvh_hit hit = facet_door_hit(&found[i - begin]);
 
         memcpy(t->hits + i * t->hit_stride, &hit, sizeof hit);
     }
@@ -717,6 +694,10 @@ static enum facet_status trace_gfx12(facet_bvh *bvh,
         }
     }
     t.tracer = bvh->tracer[config->plain];
+    if (config->device != 0) {
+        return facet_door_device_trace(
+            bvh, config->device, t.tracer, &query, rays, t.hits, hit_stride, err);
+    }
     facet_pool_for(pool, rays->count, CHUNK, trace_chunk, &t);
     if (t.err.status != FACET_OK && err != NULL) {
         *err = t.err;
@@ -744,6 +725,10 @@ enum facet_status facet_bvh_trace_sized(facet_bvh *bvh,
     hit_stride = hit_stride != 0 ? hit_stride : sizeof *hits;
     if (status != FACET_OK) {
         return status;
+    }
+    if (own.device != 0 && (own.plain || bvh->format == FACET_BVH_FORMAT_XPHMG)) {
+        return facet_fail(
+            err, FACET_ERR_USAGE, 0, "a device traces through GFX12 images, and not the plain way");
     }
     if (bvh->format == FACET_BVH_FORMAT_XPHMG) {
         return facet_door_rt_trace(bvh, &own, rays, hits, hit_stride, err);

@@ -16,6 +16,7 @@ struct facet_bvh {
     uint64_t size;
     facet_gfx12_tracer *tracer[2]; /* GFX12, the fast and the plain one: made when first needed */
     struct facet_door_rt *rt;      /* XPHMG: likewise */
+    struct facet_door_device *device; /* GFX12: that of the last trace that asked for one */
 };
 
 static inline const float *facet_door_stride_at(const float *first, size_t stride, size_t i)
@@ -34,6 +35,18 @@ static inline void facet_door_ray_at(const struct facet_bvh_rays *rays, size_t i
                                  : __builtin_inff();
 }
 
+static inline void
+facet_door_batch_ray(const struct facet_bvh_rays *rays, size_t i, struct facet_gfx12_batch_ray *out)
+{
+    float ray[8];
+
+    facet_door_ray_at(rays, i, ray);
+    memcpy(out->origin, ray, sizeof out->origin);
+    memcpy(out->direction, ray + 3, sizeof out->direction);
+    out->t_min = ray[6];
+    out->t_max = ray[7];
+}
+
 static inline struct facet_bvh_hit facet_door_miss(void)
 {
     return (struct facet_bvh_hit){.t = __builtin_inff(),
@@ -41,6 +54,23 @@ static inline struct facet_bvh_hit facet_door_miss(void)
                                   .geometry = UINT32_MAX,
                                   .instance = UINT32_MAX,
                                   .node = UINT32_MAX};
+}
+
+static inline struct facet_bvh_hit facet_door_hit(const struct facet_gfx12_hit *from)
+{
+    return from->found
+               ? (struct facet_bvh_hit){.t = from->t,
+                                        .u = from->u,
+                                        .v = from->v,
+                                        .flags = FACET_BVH_HIT |
+                                                 (from->backface ? (uint32_t)FACET_BVH_BACK : 0),
+                                        .primitive = from->primitive_index,
+                                        .geometry = from->geometry_index,
+                                        .instance = from->instance != FACET_GFX12_INVALID
+                                                        ? from->instance_user_data
+                                                        : UINT32_MAX,
+                                        .node = from->node}
+               : facet_door_miss();
 }
 
 /* The ray: origin, direction, t_min, t_max. */
@@ -65,6 +95,16 @@ enum facet_status facet_door_rt_trace(facet_bvh *bvh,
                                       struct facet_bvh_hit *hits,
                                       size_t hit_stride,
                                       struct facet_error *err);
-void facet_door_rt_destroy(struct facet_door_rt *rt); /* NULL is allowed */
+/* Rays through a GFX12 image on device `number` of the configuration, not 0. */
+enum facet_status facet_door_device_trace(facet_bvh *bvh,
+                                          unsigned number,
+                                          const facet_gfx12_tracer *host,
+                                          const struct facet_gfx12_query *query,
+                                          const struct facet_bvh_rays *rays,
+                                          char *hits,
+                                          size_t hit_stride,
+                                          struct facet_error *err);
+void facet_door_device_destroy(struct facet_door_device *device); /* NULL is allowed */
+void facet_door_rt_destroy(struct facet_door_rt *rt);             /* NULL is allowed */
 
 #endif

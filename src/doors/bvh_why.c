@@ -27,6 +27,9 @@ enum facet_status facet_bvh_explain_ray_sized(const facet_bvh *bvh,
         status = facet_fail(
             err, FACET_ERR_USAGE, 0, "an RT image; rays are explained in images of GFX12");
     }
+    if (status == FACET_OK && own.device != 0) {
+        status = facet_fail(err, FACET_ERR_USAGE, 0, "no device explains rays; the processor does");
+    }
     if (status != FACET_OK) {
         return status;
     }

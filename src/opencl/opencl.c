@@ -561,3 +561,30 @@ enum facet_status facet_opencl_run(facet_opencl *cl,
 }
 
 #endif
+
+/* ---- either way ---- */
+
+enum facet_status facet_opencl_first_gpu(size_t *number, struct facet_error *err)
+{
+    struct facet_opencl_device *devices;
+    size_t count;
+    char why[128];
+    enum facet_status status = facet_opencl_devices(&devices, &count, why, err);
+
+    if (status != FACET_OK) {
+        return status;
+    }
+    *number = 0;
+    while (*number < count && (!devices[*number].gpu || devices[*number].unsuitable != NULL)) {
+        ++*number;
+    }
+    free(devices);
+    if (*number < count) {
+        return FACET_OK;
+    }
+    return facet_fail(err,
+                      FACET_ERR_USAGE,
+                      0,
+                      "there is no GPU: %s",
+                      count > 0 ? "`facet devices` lists what is there" : why);
+}

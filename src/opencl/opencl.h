@@ -26,6 +26,9 @@ enum facet_status facet_opencl_devices(struct facet_opencl_device **devices,
                                        char why[128],
                                        struct facet_error *err);
 
+/* The number of the first GPU that is suitable; FACET_ERR_USAGE: there is none. */
+enum facet_status facet_opencl_first_gpu(size_t *number, struct facet_error *err);
+
 typedef struct facet_opencl facet_opencl; /* an open device with a program */
 typedef struct facet_opencl_memory facet_opencl_memory;
 

@@ -246,6 +246,30 @@ TEST(both_formats_find_the_same_triangles, "")
     CHECK(same > 3 * RAYS - 10);                  /* a ray on an edge may find either triangle */
 }
 
+TEST(rays_on_a_device_are_the_same, "")
+{
+    struct facet_bvh_mesh mesh = hills();
+    struct facet_bvh_scene scene = {&mesh, 1, &moved, 1};
+    struct facet_bvh_rays rays = look_down();
+    static struct facet_bvh_hit want[RAYS], hits[RAYS];
+    const struct facet_bvh_trace_config first = {.device = 1}, none = {.device = 200};
+    const struct facet_bvh_trace_config plain = {.device = 1, .plain = true};
+    struct facet_error err = {FACET_OK, 0, ""};
+    facet_bvh *bvh = NULL;
+
+    CHECK(facet_bvh_build(&scene, NULL, &bvh, &err) == FACET_OK);
+    CHECK(facet_bvh_trace(bvh, NULL, &rays, want, 0, &err) == FACET_OK);
+    CHECK(facet_bvh_trace(bvh, &none, &rays, hits, 0, &err) == FACET_ERR_USAGE);
+    CHECK(strstr(err.message, "no device opencl:199") != NULL);
+    CHECK(facet_bvh_trace(bvh, &plain, &rays, hits, 0, &err) == FACET_ERR_USAGE);
+    if (facet_bvh_trace(bvh, &first, &rays, hits, 0, &err) == FACET_OK) {
+        CHECK(memcmp(hits, want, sizeof hits) == 0);
+    } else if (CHECK_MSG(strstr(err.message, "no device") != NULL, "%s", err.message)) {
+        harness_skip(err.message);
+    }
+    facet_bvh_destroy(bvh);
+}
+
 TEST(strides_and_limits_of_rays_count, "")
 {
     struct facet_bvh_mesh mesh = hills();

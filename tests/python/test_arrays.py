@@ -3,7 +3,7 @@ import json
 
 import facet
 import numpy as np
-from harness import case, check, check_eq, main
+from harness import case, check, check_eq, main, skip
 
 TRIANGLE = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
 DOWN = np.array([0, 0, -1], np.float32)
@@ -53,6 +53,36 @@ def build_check_and_trace_both_formats():
             with facet.Bvh.open(bvh.image) as again:
                 check(bool((again.trace(origins, directions, threads=3) == hits).all()), "image and threads")
             check_eq(json.loads(bvh.dump(json=True)) != {}, True)
+
+
+@case()
+def rays_on_a_device():
+    origins, directions = rays_over(20, 1000)
+    with facet.Bvh([grid(20)]) as bvh, facet.Bvh([grid(20)], format="xphmg") as other:
+        for device, words in (("opencl:200", "there is no device opencl:200"), ("gpu", "there is no GPU")):
+            try:
+                check(bool((bvh.trace(origins, directions, device=device) == bvh.trace(origins, directions)).all()), device)
+            except facet.Error as error:
+                check(words in str(error), str(error))
+        for wrong in ("cuda", "opencl:", "opencl:254"):
+            try:
+                bvh.trace(origins, directions, device=wrong)
+                check(False, f"device {wrong}")
+            except ValueError as error:
+                check("expected cpu, gpu or opencl:N" in str(error), str(error))
+        try:
+            other.trace(origins, directions, device="opencl:0")
+            check(False, "an RT image on a device")
+        except facet.Error as error:
+            check("GFX12 images" in str(error), str(error))
+        try:
+            for _ in range(2):  # the second takes the device that is open
+                check(bool((bvh.trace(origins, directions, device="opencl:0") == bvh.trace(origins, directions)).all()),
+                      "hits of the device")
+        except facet.Error as error:
+            if "no device" not in str(error):
+                raise
+            skip(str(error))
 
 
 @case()

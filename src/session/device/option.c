@@ -5,45 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of the first GPU. */
-static bool first_gpu(const struct cli_args *args, size_t *number)
-{
-    struct facet_opencl_device *devices;
-    struct facet_error err;
-    char why[128];
-    size_t count, i = 0;
-
-    if (facet_opencl_devices(&devices, &count, why, &err) != FACET_OK) {
-        (void)cli_bad_error(args, &err);
-        return false;
-    }
-    while (i < count && (!devices[i].gpu || devices[i].unsuitable != NULL)) {
-        i++;
-    }
-    free(devices);
-    if (i == count) {
-        *number = count;
-        return true; /* opening it says that it is not there */
-    }
-    *number = i;
-    return true;
-}
-
-static bool read_number(const struct cli_args *args, const char *text, size_t *number)
+static bool read_name(const struct cli_args *args, const char *text, struct session_device *device)
 {
     static const char prefix[] = "opencl:";
     char *end;
     unsigned long value;
 
-    if (strcmp(text, "gpu") == 0) {
-        return first_gpu(args, number);
+    device->gpu = strcmp(text, "gpu") == 0;
+    if (device->gpu) {
+        return true;
     }
     errno = 0;
     if (strncmp(text, prefix, sizeof prefix - 1) == 0 && text[sizeof prefix - 1] >= '0' &&
         text[sizeof prefix - 1] <= '9') {
         value = strtoul(text + sizeof prefix - 1, &end, 10);
         if (*end == '\0' && errno == 0) {
-            *number = value;
+            device->options.number = value;
             return true;
         }
     }
@@ -67,7 +44,7 @@ bool session_device_read(const struct cli_args *args, struct session_device *dev
             args, "--device-memory is '%s'; expected 16k or more, as 64k, 512M or 4G", size);
         return false;
     }
-    return read_number(args, text, &device->options.number);
+    return read_name(args, text, device);
 }
 
 void session_device_tell(const struct cli_args *args, const struct facet_error *err)
@@ -81,11 +58,15 @@ enum facet_status session_device_open(const struct cli_args *args,
                                       facet_gfx12_device **out,
                                       struct facet_error *err)
 {
+    struct facet_gfx12_device_options options = device->options;
     enum facet_status status = FACET_OK;
 
     *out = NULL;
-    if (device->wanted) {
-        status = facet_gfx12_device_open(&device->options, out, err);
+    if (device->gpu) {
+        status = facet_opencl_first_gpu(&options.number, err);
+    }
+    if (device->wanted && status == FACET_OK) {
+        status = facet_gfx12_device_open(&options, out, err);
     }
     if (status == FACET_OK && *out != NULL && unit != NULL) {
         status = facet_gfx12_device_image(*out, unit, err);

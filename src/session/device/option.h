@@ -21,6 +21,7 @@
 struct session_device {
     struct facet_gfx12_device_options options;
     bool wanted;   /* not the processor */
+    bool gpu;      /* the first one, whatever its number */
     bool fallback; /* --fallback cpu */
 };
 
