@@ -58,7 +58,7 @@ def build_check_and_trace_both_formats():
 @case()
 def rays_on_a_device():
     origins, directions = rays_over(20, 1000)
-    with facet.Bvh([grid(20)]) as bvh, facet.Bvh([grid(20)], format="xphmg") as other:
+    with facet.Bvh.build([grid(20)]) as bvh, facet.Bvh.build([grid(20)], format="xphmg") as other:
         for device, words in (("opencl:200", "there is no device opencl:200"), ("gpu", "there is no GPU")):
             try:
                 check(bool((bvh.trace(origins, directions, device=device) == bvh.trace(origins, directions)).all()), device)
