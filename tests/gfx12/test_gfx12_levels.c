@@ -5,88 +5,12 @@
 #include "gfx12/common.h"
 
 #include "base/float.h"
-#include "gfx12/pack.h"
+#include "gfx12/scene_of_scenes.h"
 #include "gfx12/tracer.h"
 
 #include <math.h>
 
-enum { TRIANGLES = 24, MIDDLE = 5, TOP = 3, RAYS = 2000 };
-
-struct world {
-    struct pack_image image;
-    size_t blas, middle, top;
-    struct pack_instance below[MIDDLE], above[TOP];
-};
-
-static float in_range(float lo, float hi)
-{
-    return lo + (hi - lo) * ((float)(random_bits() >> 8) * 0x1p-24f);
-}
-
-/* world_to_object: a scale, a turn of the axes and a move, so that the way back is exact enough. */
-static void place(struct pack_instance *in, const float lo[3], const float hi[3])
-{
-    const unsigned turn = random_bits() % 3;
-    const float scale = in_range(0.5f, 2);
-
-    memcpy(in->blas_lo, lo, sizeof in->blas_lo);
-    memcpy(in->blas_hi, hi, sizeof in->blas_hi);
-    in->mask = 0xFF;
-    for (unsigned row = 0; row < 3; row++) {
-        const unsigned axis = (row + turn) % 3; /* of the world */
-        const float move = in_range(-3, 3);
-
-        memset(in->world_to_object + 4 * (size_t)row, 0, 4 * sizeof(float));
-        in->world_to_object[4 * row + axis] = scale;
-        in->world_to_object[4 * row + 3] = move;
-        in->lo[axis] = (lo[row] - move) / scale - 0.01f;
-        in->hi[axis] = (hi[row] - move) / scale + 0.01f;
-    }
-}
-
-static void bounds_of(const struct pack_instance *in, unsigned count, float lo[3], float hi[3])
-{
-    for (unsigned k = 0; k < 3; k++) {
-        lo[k] = INFINITY;
-        hi[k] = -INFINITY;
-        for (unsigned i = 0; i < count; i++) {
-            lo[k] = fminf(lo[k], in[i].lo[k]);
-            hi[k] = fmaxf(hi[k], in[i].hi[k]);
-        }
-    }
-}
-
-static void build(struct world *w)
-{
-    struct pack_tri tris[TRIANGLES];
-    float lo[3], hi[3], middle_lo[3], middle_hi[3];
-
-    memset(w, 0, sizeof *w);
-    for (unsigned i = 0; i < TRIANGLES; i++) {
-        float at[3] = {in_range(-1, 1), in_range(-1, 1), in_range(-1, 1)};
-
-        tris[i] = (struct pack_tri){.primitive = i, .opaque = true};
-        for (unsigned c = 0; c < 9; c++) {
-            tris[i].v[c / 3][c % 3] = at[c % 3] + in_range(-0.7f, 0.7f);
-        }
-    }
-    w->blas = pack_blas(&w->image, tris, TRIANGLES, 2, 0.01f, lo, hi);
-    for (unsigned i = 0; i < MIDDLE; i++) {
-        place(&w->below[i], lo, hi);
-        w->below[i].blas = w->blas;
-        w->below[i].user_data = i;
-    }
-    w->middle = pack_tlas(&w->image, w->below, MIDDLE);
-    bounds_of(w->below, MIDDLE, middle_lo, middle_hi);
-    for (unsigned i = 0; i < TOP; i++) {
-        const bool direct = i == TOP - 1;
-
-        place(&w->above[i], direct ? lo : middle_lo, direct ? hi : middle_hi);
-        w->above[i].blas = direct ? w->blas : w->middle;
-        w->above[i].user_data = 100 + i;
-    }
-    w->top = pack_tlas(&w->image, w->above, TOP);
-}
+enum { RAYS = 2000 };
 
 /* transform of 9.6. */
 static void enter(const struct pack_instance *in, const float from[2][3], float to[2][3])
@@ -99,7 +23,7 @@ static void enter(const struct pack_instance *in, const float from[2][3], float 
     }
 }
 
-static void nearer(const struct world *w,
+static void nearer(const struct scene_of_scenes *w,
                    const float ray[2][3],
                    uint32_t user_data,
                    struct facet_gfx12_hit *best)
@@ -118,11 +42,11 @@ static void nearer(const struct world *w,
     }
 }
 
-static struct facet_gfx12_hit expected(const struct world *w, const float ray[2][3])
+static struct facet_gfx12_hit expected(const struct scene_of_scenes *w, const float ray[2][3])
 {
     struct facet_gfx12_hit best = {0};
 
-    for (unsigned i = 0; i < TOP; i++) {
+    for (unsigned i = 0; i < SCENES_TOP; i++) {
         float inner[2][3], own[2][3];
 
         enter(&w->above[i], ray, inner);
@@ -130,7 +54,7 @@ static struct facet_gfx12_hit expected(const struct world *w, const float ray[2]
             nearer(w, (const float(*)[3])inner, w->above[i].user_data, &best);
             continue;
         }
-        for (unsigned j = 0; j < MIDDLE; j++) {
+        for (unsigned j = 0; j < SCENES_MIDDLE; j++) {
             enter(&w->below[j], (const float(*)[3])inner, own);
             nearer(w, (const float(*)[3])own, w->below[j].user_data, &best);
         }
@@ -143,10 +67,10 @@ TEST(rays_return_to_the_level_that_they_came_from, "G12-248")
     struct facet_gfx12_tracer_options start = {.root = FACET_GFX12_ROOT};
     struct facet_gfx12_unit unit;
     facet_gfx12_tracer *tracer;
-    struct world w;
+    struct scene_of_scenes w;
     unsigned hits = 0;
 
-    build(&w);
+    scene_of_scenes_build(&w);
     facet_gfx12_unit_init(&unit, w.image.bytes, w.image.size);
     start.address = w.top;
     CHECK(facet_gfx12_tracer_create(&unit, &start, &tracer, NULL) == FACET_OK);
@@ -155,10 +79,7 @@ TEST(rays_return_to_the_level_that_they_came_from, "G12-248")
         struct facet_gfx12_query query;
         struct facet_gfx12_hit want, hit, again;
 
-        for (unsigned k = 0; k < 3; k++) {
-            ray[0][k] = in_range(-12, 12);
-            ray[1][k] = in_range(-4, 4) - ray[0][k];
-        }
+        scene_of_scenes_ray(ray);
         want = expected(&w, (const float(*)[3])ray);
         facet_gfx12_query_init(&query, ray[0], ray[1]);
         query.address = w.top;

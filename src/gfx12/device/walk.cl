@@ -131,6 +131,10 @@ visit_instance(const struct memory *m, struct walk *w, __global const device_u32
     if ((flags & skip) != 0 || (d[15] >> 24 & c->instance_mask) == 0) {
         return NODE_INVALID;
     }
+    if (w->instance != NODE_INVALID) {
+        w->declined = 1; /* the way back leads to that instance: the host keeps its levels */
+        return NODE_INVALID;
+    }
     for (int k = 0; k < 3; k++) {
         origin[k] = w->origin[k];
         direction[k] = w->direction[k];
