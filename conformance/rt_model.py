@@ -17,6 +17,10 @@ class Lane:
     def widen(self, values, channels):
         return [self.eff.widen(v, c) for v, c in zip(values, channels)]
 
+    def interval(self, ray, limit):
+        tmin, tmax = self.widen(ray[6:8], (3, 3))
+        return tmin, tmax if limit is None else limit
+
     def nan(self, *values):
         return any(decode(FP32, v)[0] >= QUIET for v in values)
 
@@ -28,8 +32,8 @@ class Lane:
 
     # ---- section 7 ----
 
-    def bbox(self, ray, box, flags):
-        """(verdict, tnear, tfar); box is None for an empty child"""
+    def bbox(self, ray, box, flags, limit=None):
+        """(verdict, tnear, tfar); box is None for an empty child, limit an FP32 number in place of the ray's tmax"""
         f = self.f
         if box is None:
             return MISS, None
@@ -38,7 +42,7 @@ class Lane:
             if w & ~SIGN == 0:
                 return MISS, None
         o, d = self.widen(ray[:3], (0, 1, 2)), self.widen(ray[3:6], (0, 1, 2))
-        tmin, tmax = self.widen(ray[6:8], (3, 3))
+        tmin, tmax = self.interval(ray, limit)
         low, high = self.widen(box[:3], (0, 1, 2)), self.widen(box[3:], (0, 1, 2))
         if self.nan(*o, *d, tmin, tmax, *low, *high, *([w] if flags & W_GUARD else [])):
             return NANLANE, None
@@ -65,13 +69,13 @@ class Lane:
 
     # ---- section 8 ----
 
-    def triangle(self, ray, corners, flags, epsilon_code):
-        """corners: nine elements, or None beyond the count"""
+    def triangle(self, ray, corners, flags, epsilon_code, limit=None):
+        """corners: nine elements, or None beyond the count; `front` tells the sign of a determinant that was computed"""
         f = self.f
         if corners is None:
             return MISS, None
         o, d = self.widen(ray[:3], (0, 1, 2)), self.widen(ray[3:6], (0, 1, 2))
-        tmin, tmax = self.widen(ray[6:8], (3, 3))
+        tmin, tmax = self.interval(ray, limit)
         v = [self.widen(corners[3 * j:3 * j + 3], (0, 1, 2)) for j in range(3)]
         if self.nan(*o, *d, tmin, tmax, *v[0], *v[1], *v[2]):
             return NANLANE, None
@@ -105,6 +109,7 @@ class Lane:
             return NANLANE, None
         if not self.below(epsilon_code << 23, det & ~SIGN):
             return MISS, None
+        self.front = not det & SIGN
         z = [f.mul(sz, v) for v in q]
         total = f.fma(u, z[0], f.fma(w, z[1], f.mul(t, z[2])))
         dist = f.div(total, det)
