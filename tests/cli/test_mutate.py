@@ -182,6 +182,20 @@ def lines_keep_their_numbers():
 
 
 @case()
+def an_error_in_a_macro_leads_to_its_use():
+    """The compiler names the macro, and below it the line where it is used: the change is there. Warnings drop nothing."""
+    sys.path.insert(0, TOOL)
+    import tree  # pylint: disable=import-outside-toplevel,import-error
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, "a.c", "#define SURE(x) __builtin_choose_expr(x, 1, 2)\n#define SIGNED(x, y) ((x) < (y))\n"
+                             "int f(int a, unsigned b)\n{\n    if (SIGNED(a, b))\n        return 1;\n    return\n        SURE(a);\n}\n")
+        run = subprocess.run(["cc", "-c", "-Wall", "-Wextra", "a.c"], cwd=folder, stderr=subprocess.PIPE, text=True,
+                             env={**os.environ, "LC_ALL": "C"})
+        check("warning:" in run.stderr and run.stderr.count("in expansion of macro") >= 2, run.stderr)
+        check_eq(tree.refused_lines(folder, folder, run.stderr), {("a.c", 1), ("a.c", 8)}, run.stderr)
+
+
+@case()
 def portable_cases_have_a_score_of_their_own():
     with tempfile.TemporaryDirectory() as folder:
         for name, text in {**FILES, **PORTABLE}.items():

@@ -145,21 +145,29 @@ def compile_tree(tree, build, targets, jobs, log):
 
 
 SAID = re.compile(r"^(?:In file included from )?([^\s:]+):(\d+):(?:\d+:)? (?:fatal )?error:"
-                  r"|^ +inlined from .* at ([^\s:]+):(\d+):|^In function", re.M)
+                  r"|^ +inlined from .* at ([^\s:]+):(\d+):"
+                  r"|^([^\s:]+):(\d+):(?:\d+:)? note: in expansion of macro"
+                  r"|^[^\s:]+:\d+:(?:\d+:)? (warning):|^In function", re.M)
 
 
 def refused_lines(tree, build, said):
-    """{(file, line)} of the compiler's errors; of one in a header of the system, the lines that this was inlined at."""
-    refused, inlined = set(), set()
+    """{(file, line)} of the compiler's errors; of one in a macro also the lines that use it, of one in a header of the system the
+    lines that this was inlined at."""
+    refused, inlined, in_error = set(), set(), False
     for m in SAID.finditer(said):
-        if not (m[1] or m[3]):
-            inlined = set()
+        file, line = m[1] or m[3] or m[5], m[2] or m[4] or m[6]
+        if not file:
+            in_error = in_error and not m[7]
+            inlined = inlined if m[7] else set()
             continue
-        place = os.path.relpath(os.path.normpath(os.path.join(build, m[1] or m[3])), tree), int(m[2] or m[4])
+        place = os.path.relpath(os.path.normpath(os.path.join(build, file)), tree), int(line)
         if m[3]:
             inlined.add(place)
-        else:
+        elif m[1]:
+            in_error = True
             refused |= inlined if place[0].startswith("..") and inlined else {place}
+        elif in_error:
+            refused.add(place)
     return refused
 
 
