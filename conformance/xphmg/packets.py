@@ -177,6 +177,21 @@ class Packet:
         self.run("tri", lanes, slots, before, f"rt.tri x{FIRST}, x{POINTERS}, flags={flags}", mask, bank, base, step, zmode,
                  f"{vl} lanes, flags {flags}, {rays} rays, {count} triangles from {start}, offset {offset}, results from x{base} by {step}, bank {bank}", scalar)
 
+    def three(self, tests):
+        """RT.TRI of one ray against its own triangle in the middle of two others, for each of three tests."""
+        for k, (ray, _) in enumerate(tests):
+            order = [tests[k - 2][1], tests[k][1], tests[k - 1][1]]
+            lanes = []
+            for corners in order:
+                lane = Lane(self.eff)
+                verdict, values = lane.triangle(ray, corners, 0, 0)
+                lanes.append((True, verdict, lane.results(verdict, values, True, 0), lane.flags()))
+            base, step = self.place(3, 4)
+            buffer, name = self.table(self.eff.array([x for t in order for x in t])), self.table(self.eff.array(ray))
+            around = self.table(bytes(4) + (3).to_bytes(4, "little") + bytes(8))
+            before = f"la x{POINTERS}, {name}\n la t1, {around}\n la t0, {buffer}\n sd t0, 8(t1)\n csrw 0x82b, t1\n " + self.windows(0, base, step, 3, 0)
+            self.run("tri", lanes, 4, before, f"rt.tri x{FIRST}, x{POINTERS}", (1 << 64) - 1, 0, base, step, 0, f"triangles of ray {k}, results from x{base} by {step}")
+
 
 def boxes(suite):
     for n, flags in enumerate((0, 0, T_CLAMP, PACK_HINT, PRED_ONLY, W_GUARD)):
