@@ -4,7 +4,7 @@ import gfx_model as gfx
 from effective import ELEMENTS, Eff, state
 from hart import Case
 from hart_numbers import CLEAR, LOOK, one, ordinary, seen_flags, seeded, some
-from xphmg.graphics import BMEM, EN, HISEL, NORM, AMEM, DMEM, SRGB, bind, fraction_of, index_of, place, texture
+from xphmg.graphics import AMEM, BMEM, DMEM, EN, FILTER, HISEL, NORM, SRGB, bind, fraction_of, index_of, place, texture
 
 NAMES = ("xphmg/waves",)
 WINDOWS = EN | 2 | AMEM | BMEM | DMEM
@@ -162,6 +162,54 @@ def sampling(suite):
         suite.add(w.c)
 
 
+def gathering(suite):
+    for part, formats in (("rgba8", (0x30,)), ("others", (0x38, 0x31, 0x41, 0x3a, 0x00, 0x43))):
+        w = Wave(f"gather-{part}", "GFX-135 GFX-139 GFX-142 GFX-143 GFX-144 GFX-152")
+        for n in range(18):
+            eff = state("fp32" if n % 6 != 5 else "fp16") if n % 9 else state("fp32", FP_RMODE=2)
+            lanes, wrap, taps, p, s = SIZES[n % len(SIZES)], n % 4, (4, 1, 9, 15, 2, 16)[n % 6], n >> 1 & 1, n >> 2 & 1
+            if n % 9 == 4:
+                taps = 0
+            t = texture(w.random, formats[n % len(formats)], w.random.randrange(2, 9), w.random.randrange(2, 7), wrap=wrap, border=[ordinary(eff, w.random) for _ in range(4)],
+                        normalized=bool(n >> 1 & 1))
+            bind(w.c, t, eff)
+            # offsets of some texels, weights about 1/taps, now and then any number
+            table = [[some(eff, w.random, 0.5) if n % 5 == 4 and k == 2 else place(eff, w.random, 2, False) for _ in range(2)] + [fraction_of(eff, w.random)] for k in range(16)]
+            if n % 5 != 4:
+                table = [[0 if eff.element.inf <= x & eff.element.sign - 1 else x for x in row] for row in table]
+            w.c.table(f"offsets_{n}", eff.array([x for row in table for x in row]))
+            a = [[place(eff, w.random, size, t.normalized) for _ in range(lanes)] for size in (t.w, t.h)]
+            if n % 3:  # no lane that is none
+                a = [[0 if eff.element.inf <= x & eff.element.sign - 1 else x for x in row] for row in a]
+            srgb, bilinear = n % 3 == 1, n % 4 > 1
+            config = WINDOWS | (NORM if t.normalized else 0) | wrap << 4 | (FILTER if bilinear else 0) | (SRGB if srgb else 0)
+            number = min(taps, 15)
+            w.run(eff, config, f"gfx.sample.gath s3, a0, n={number}, p={p}, s={s}", lanes, w.mask(lanes, n), a, [], [[0] * lanes] * 4,
+                  lambda e, i: dict(enumerate(gfx.gather(e, t, a[0][i], a[1][i], table[:number], p, s, bilinear, srgb))),
+                  f"format {t.fmt:#x}, {number} taps, p {p} s {s}, wrap {wrap}", before=f"la t0, offsets_{n}\n csrw 0x815, t0")
+        suite.add(w.c)
+
+
+def no_texture(suite):
+    """Width or height 0: nothing is fetched, and every channel is 0 where the coordinates are numbers."""
+    w = Wave("no-texture", "GFX-117 GFX-135")
+    for n in range(8):
+        eff, lanes = state(("fp32", "fp16")[n & 1]), SIZES[n % 7]
+        t = texture(w.random, 0x30, 3, 3)
+        bind(w.c, t, eff)
+        w.c.table(f"none_{n}", eff.array([one(eff)] * 48))
+        w.c.asm(f"li t0, {0 if n & 2 else 3 << 32:#x}\n csrw 0x80a, t0\n la t0, none_{n}\n csrw 0x815, t0")
+        a = w.numbers(eff, 2, lanes, 3)
+
+        def lane(e, i):
+            x, y = e.coordinate(a[0][i]), e.coordinate(a[1][i])
+            acc = gfx.nowhere(e) if x is None or y is None else [0] * 4
+            return {c: e.narrow(v, c) for c, v in enumerate(acc)}
+        text = "gfx.sample s3, a0, m=1, f=0" if n & 4 else "gfx.sample.gath s3, a0, n=3, p=1, s=0"
+        w.run(eff, WINDOWS, text, lanes, w.mask(lanes, n), a, [], [[0] * lanes] * 4, lane, f"no texture, {text[:15]}")
+    suite.add(w.c)
+
+
 def again(suite):
     """The same instruction with other windows, and with another state, between repetitions."""
     w = Wave("sample-again", "GFX-117 GFX-125 GFX-130 RSV-103")
@@ -218,5 +266,5 @@ def tables(suite):
 
 
 def add(suite):
-    for part in (interpolation, shading, points, boxes, sampling, again, zero_points, tables):
+    for part in (interpolation, shading, points, boxes, sampling, gathering, no_texture, again, zero_points, tables):
         part(suite)
