@@ -23,7 +23,7 @@ folder = tempfile.mkdtemp()
 SUITE = os.path.join(folder, "suite")
 # The whole suite takes a minute to write: without FACET_TEST_LONG it is these parts.
 PARTS = [] if os.environ.get("FACET_TEST_LONG") else \
-    "xphmg/csr xphmg/pmask xphmg/prec xphmg/policies xphmg/lanes xphmg/memory xphmg/forms tile/scalar tile/raster tile/geometry gfx12/silicon gfx12/examples gfx12/instance".split()
+    "xphmg/csr xphmg/pmask xphmg/prec xphmg/policies xphmg/lanes xphmg/memory xphmg/forms xphmg/packets xphmg/protection tile/scalar tile/raster tile/geometry gfx12/silicon gfx12/examples gfx12/instance".split()
 
 
 def generate(out, *words, parts=()):
