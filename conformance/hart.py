@@ -94,7 +94,8 @@ class Case:
         if at < 2048:
             self.asm(f"sd {register}, {at}(t6)")
         else:
-            self.asm(f"li t5, {at}\n add t5, t5, t6\n sd {register}, 0(t5)")
+            place = "t4" if register == "t5" else "t5"
+            self.asm(f"li {place}, {at}\n add {place}, {place}, t6\n sd {register}, 0({place})")
         self.seen.append((label, value & MASK64))
 
     def csrw(self, csr, value):
