@@ -313,6 +313,27 @@ def alone(suite):
     suite.add(p.c)
 
 
+def tiny(suite):
+    """Triangles so small, or seen so flat, that their edge values are subnormal or vanish; and so large that they overflow."""
+    rng, eff = seeded("tiny"), state("fp32")
+    for name, exponents in (("tiny", (-70, -66, -63, -62, -61, -58)), ("huge", (40, 60, 62, 63))):
+        p = Program(f"xphmg/trees/{name}", f"{ROWS} RT-210 RT-211 RT-208", eff)
+        for exponent in exponents:
+            scene = Scene(eff)
+            for _ in range(6):
+                corners = [F.put(rng.getrandbits(1), rng.getrandbits(5), exponent + rng.randrange(-6, 1)) if k % 3 < 2 else floats(rng.choice((1, 2, 3)))[0] for k in range(9)]
+                scene.buffers["triangles"].append(corners)
+            root = scene.new_node()
+            big = [0xFF000000, 0xFF000000, 0, 0x7F000000, 0x7F000000, floats(8)[0]]
+            scene.put_child(root, 0, LEAF, scene.new_leaf(0, 4), big)
+            scene.put_child(root, 2, LEAF, scene.new_leaf(4, 2), big)
+            rays = [([F.put(rng.getrandbits(1), rng.getrandbits(4), exponent - 2) for _ in range(2)] + [0, rng.choice((0, SIGN)), 0, ONE, 0, INF], n) for n in range(4)]
+            for n, ray in enumerate(rays):
+                p.job(scene, [ray], inexact=n % 4 != 3)
+            p.job(scene, rays)
+        suite.add(p.c)
+
+
 def changed(suite):
     """The program changes the hierarchy between two jobs: a triangle, a box, an index, a count, a type; then another hierarchy; then
     the first one again."""
@@ -499,5 +520,5 @@ def formats(suite):
 
 
 def add(suite):
-    for part in (mixed, alone, changed, shapes, queues, formats):
+    for part in (mixed, alone, tiny, changed, shapes, queues, formats):
         part(suite)

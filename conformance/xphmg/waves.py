@@ -74,8 +74,10 @@ def states(name):
 def interpolation(suite):
     w = Wave("interp", "GFX-155 GFX-156 GFX-157 GFX-158 GFX-159 GFX-160 GFX-161 GFX-162 GFX-163")
     forms = [(m, p, b, nc) for nc in (3, 2, 0) for m in (0, 1) for p in (0, 1) for b in (0, 1)]
-    for n, (m, p, b, nc) in enumerate(forms):
+    for n, (m, p, b, nc) in enumerate(forms + forms):
         eff, lanes, channels, odd = (states("fp32") + [state("fp16")])[n % 8], SIZES[n % len(SIZES)], nc + 1, (n % 4 == 3) * 5
+        if n >= len(forms):  # and each in the usual state, over whole groups of lanes
+            eff, lanes, odd = state("fp32"), SIZES[n % 5], 0
         a, bias, taps = (w.numbers(eff, count, lanes, odd) for count in (12, 4, 4 * channels))
         for slot in (2, 3):
             a[slot] = [fraction_of(eff, w.random) if odd else w.random.choice((0, one(eff), one(eff) - w.random.randrange(1, 1 << 9))) for _ in range(lanes)]
@@ -92,8 +94,11 @@ def interpolation(suite):
 
 def shading(suite):
     w = Wave("shade", "GFX-164 GFX-165 GFX-166 GFX-167 GFX-168 GFX-169 GFX-170 GFX-171 GFX-172 GFX-173 GFX-174")
-    for n, (op, light, norm) in enumerate((op, light, norm) for op in range(4) for light in (0, 1) for norm in (0, 1)):
+    forms = [(op, light, norm) for op in range(4) for light in (0, 1) for norm in (0, 1)]
+    for n, (op, light, norm) in enumerate(forms + forms):
         eff, lanes, nc, odd = states("fp32")[n % 7], SIZES[n % len(SIZES)], (0, 3, 2)[n % 3], (n % 5 == 4) * 2
+        if n >= len(forms):
+            eff, lanes, odd = state("fp32"), SIZES[n % 5], 0
         normal, light_of, r = (w.numbers(eff, count, lanes, odd) for count in (4, 4, 8))
 
         def lane(e, i):
@@ -129,8 +134,8 @@ def points(suite):
 
 def boxes(suite):
     w = Wave("cull-boxes", "GFX-241 GFX-243 GFX-244 GFX-245")
-    for n in range(16):
-        eff, lanes, ee, keep, contain = states("fp32")[n % 7], SIZES[n % len(SIZES)], n % 3, n >> 1 & 1, n >> 2 & 1
+    for n in range(28):
+        eff, lanes, ee, keep, contain = states("fp32")[n % 7] if n < 16 else state("fp32"), SIZES[n % len(SIZES)], n % 3, n >> 1 & 1, n >> 2 & 1
         planes = [[ordinary(eff, w.random) for _ in range(4)] for _ in range(6)]
         if n % 3:  # boxes on one side of most planes
             planes = [[x | eff.element.sign if k < 3 or p < 5 else x for k, x in enumerate(plane)] for p, plane in enumerate(planes)]
