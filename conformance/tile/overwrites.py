@@ -112,7 +112,7 @@ def texels(suite):
 def ends(suite):
     """Frames and depth buffers that overlap each other or the end of memory."""
     for n, (base, depth_at) in enumerate(((END - 500, None), (END - 24 * 4 * 10 - 4, -3), (None, 0), (None, 24), (0x80000000 - 200, None), (END - 24 * 4 * 8, 96))):
-        s = Mesh(f"tile/overwrites/ends-{n}", "TILE-383 TILE-384 TILE-412", 24, 16, depth="D32F", vram=VRAM)
+        s = Mesh(f"tile/overwrites/ends-{n}", "TILE-365 TILE-368 TILE-412", 24, 16, depth="D32F", vram=VRAM)
         state = dict(fb_base=base or s.base, depth_function="lequal")
         if depth_at is not None:
             state |= dict(depth_base=((base or s.base) + depth_at) & ~3)

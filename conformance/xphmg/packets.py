@@ -13,7 +13,7 @@ from xphmg.rays import bbox_tests, some_box, tri_tests
 
 NAMES = ("xphmg/packets",)
 FIRST, LAST, POINTERS = 12, 27, 8  # result registers; registers that point to rays
-ROWS = "RT-147 RT-188 RT-189 RT-191 RT-214 RT-278"
+ROWS = "RT-147 RT-188 RT-189 RT-191 RT-214"
 
 
 class Packet:

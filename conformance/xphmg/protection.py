@@ -66,7 +66,7 @@ def write(c, e):
 
 
 def begin(name, count):
-    c = Case("xphmg/protection/" + name, "CAP-532", config=f"full,pmp={count}")
+    c = Case("xphmg/protection/" + name, "CAP-533", config=f"full,pmp={count}")
     c.table("page", b"".join(ECALL.to_bytes(4, "little") for _ in range(3072)))
     # t3: where to go on after a trap; s8, s9, s10: its cause, value and place
     c.asm("""la t0, caught

@@ -293,7 +293,7 @@ static void try_fetch(const struct entries *given, enum mode mode, uint64_t pc)
  */
 
 /* Every A, R, W, X, L, place in the list and mode, at the borders of the entry. */
-TEST(one_entry_in_all_its_forms, "")
+TEST(one_entry_in_all_its_forms, "CAP-533")
 {
     static const unsigned places[] = {0, 1, 14};
     static const int borders[] = {-8, -4, -2, 0, 4, 8, 14, 16, 30, 32};
@@ -330,7 +330,7 @@ TEST(one_entry_in_all_its_forms, "")
     free_machines();
 }
 
-TEST(entries_in_any_order, "")
+TEST(entries_in_any_order, "CAP-533")
 {
     const unsigned rounds = harness_long() ? 40000 : 4000;
 
@@ -355,7 +355,7 @@ TEST(entries_in_any_order, "")
     free_machines();
 }
 
-TEST(registers_hold_what_they_can, "")
+TEST(registers_hold_what_they_can, "CAP-533")
 {
     static const char text[] =
         "li t0, -1\n csrw pmpaddr0, t0\n csrr s2, pmpaddr0\n csrw pmpaddr4, t0\n"
@@ -380,7 +380,7 @@ TEST(registers_hold_what_they_can, "")
     facet_machine_destroy(m);
 }
 
-TEST(a_locked_tor_entry_locks_the_address_below, "")
+TEST(a_locked_tor_entry_locks_the_address_below, "CAP-533")
 {
     static const char text[] = "li t0, 0x20000000\n csrw pmpaddr1, t0\n li t0, 0x8900\n"
                                "csrw pmpcfg0, t0\n li t0, 7\n csrw pmpaddr0, t0\n"
