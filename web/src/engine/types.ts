@@ -1,0 +1,591 @@
+/* What the engine offers: Facet's C library as WebAssembly in a worker, behind promises.
+ *
+ * Every value comes from the C code; TypeScript only carries it. Where the program `facet` has the
+ * same answer as JSON, the engine gives that JSON, parsed: `facet bvh why --json` and `RayRecord` are
+ * the same thing. 64-bit quantities are "0x..." strings in such records and bigint elsewhere.
+ *
+ * Every call may be cancelled by `signal` and may tell how far it is by `progress`. What can be cut
+ * into pieces (pictures, runs) ends after the piece at hand; anything else ends by making the worker
+ * anew, after which machines are gone (their calls fail with status "lost") and images open again by
+ * themselves. */
+
+/* ---- calls ---- */
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  progress?: (done: number, total: number) => void;
+}
+
+export type Status =
+  | "usage error" | "malformed input" | "input/output error" | "out of memory" | "limit exceeded"
+  | "guest address fault" | "internal error"
+  | "cancelled" | "lost";
+
+/* What a call throws. `where` is a line, an offset or an address: the message says which. */
+export interface EngineError extends Error {
+  name: "EngineError";
+  status: Status;
+  where: bigint;
+}
+
+export interface EngineInfo {
+  version: string; /* of the library */
+  wasmBytes: number;
+  startMilliseconds: number;
+}
+
+/* ---- values ---- */
+
+/* A number as its bits and what they stand for; no JSON number for "nan", "inf", "-inf". */
+export interface Value {
+  bits: string;
+  value: number | "nan" | "inf" | "-inf";
+}
+export type Vector = [Value, Value, Value];
+
+/* ---- isa ---- */
+
+export type Isa = "xphmg" | "tile";
+
+export interface Diagnostic {
+  severity: "error" | "warning" | "note";
+  line: number; /* from 1 */
+  column: number; /* from 1; 0: the whole line */
+  length: number; /* characters of the word at fault, at least 1 */
+  message: string;
+}
+
+export interface Assembled {
+  ok: boolean;
+  program: Uint8Array; /* an ELF file; empty unless ok */
+  diagnostics: Diagnostic[];
+}
+
+export interface InsnRow {
+  mnemonic: string;
+  syntax: string;
+  fields: string; /* the encoding, as the row writes it */
+  semantics: string;
+  extension: string;
+  file: string; /* of spec/, and the line there */
+  line: number;
+  id: number;
+  length: number;
+  mask: number;
+  match: number;
+}
+
+export interface Operand {
+  name: string;
+  meaning: string;
+  value: string; /* decimal: up to 64 bits */
+  field: string;
+  bits: number;
+  hidden: boolean;
+}
+
+export interface Decoded {
+  row: InsnRow;
+  text: string;
+  operands: Operand[];
+}
+
+export interface CsrField {
+  name: string;
+  meaning: string;
+  legal: string;
+  reset: string;
+  hi: number;
+  lo: number;
+  access: "RO" | "RW" | "W1C" | "WARL" | "W1A" | "WC";
+}
+
+export interface CsrRow {
+  name: string;
+  file: string;
+  number: number;
+  count: number;
+  stride: number;
+  width: number;
+  reset: string;
+  fields: CsrField[];
+}
+
+export interface IsaApi {
+  assemble(isa: Isa, text: string, name?: string, options?: CallOptions): Promise<Assembled>;
+  /* One line; bytes of its instruction or instructions. */
+  assembleLine(isa: Isa, line: string, pc?: bigint): Promise<Uint8Array>;
+  disassemble(elf: Uint8Array): Promise<string>;
+  decode(isa: Isa, word: number, pc?: bigint): Promise<Decoded>;
+  rows(isa: Isa): Promise<InsnRow[]>;
+  csrs(isa: Isa): Promise<CsrRow[]>;
+}
+
+/* ---- machines ---- */
+
+export interface RegDesc {
+  name: string;
+  alias: string | null;
+  group: string;
+  width: number;
+  type: "integer" | "float" | "vector" | "code" | "flags";
+  readOnly: boolean;
+}
+
+export interface CsrDesc {
+  name: string;
+  number: number;
+  width: number;
+  fields: { name: string; hi: number; lo: number; access: CsrField["access"]; meaning: string | null }[];
+}
+
+export interface CoreDesc {
+  name: string;
+  pc: number; /* index of the program counter in regs */
+  regs: RegDesc[];
+  csrs: CsrDesc[];
+}
+
+export interface Region {
+  space: number;
+  name: string;
+  base: string;
+  size: string;
+  writable: boolean;
+  device: boolean;
+}
+
+export interface MachineDesc {
+  kind: "xphmg" | "tile";
+  cores: CoreDesc[];
+  spaces: { name: string; regions: Region[] }[];
+}
+
+export type StopReason =
+  | "budget" | "breakpoint" | "watchpoint" | "trap" | "exit" | "fault" | "idle" | "request" | "memory"
+  | "cancelled";
+
+export interface Stop {
+  reason: StopReason;
+  core: number;
+  point: number;
+  pc: string;
+  steps: number; /* done by this call */
+  code: string; /* exit code, cause of a trap or fault */
+  address: string;
+  explanation: string; /* a sentence: what happened and where */
+}
+
+export interface Change {
+  core: number;
+  what: "reg" | "csr" | "memory";
+  index: number; /* of the register or CSR */
+  name: string;
+  address: string; /* memory */
+  size: number;
+  old: string;
+  new: string;
+}
+
+export interface CoreState {
+  pc: string;
+  line: number; /* of the source that was assembled; 0: none */
+  text: string; /* the instruction at pc */
+  retired: number;
+  regs: string[]; /* "0x...", in the order of CoreDesc.regs */
+  csrs: string[];
+}
+
+export interface MachineState {
+  steps: number; /* since creation */
+  nextCore: number; /* -1: none */
+  cores: CoreState[];
+  changes: Change[]; /* by the last step, run or step back; registers and CSRs: those that differ */
+  console: string; /* all that the guest has written */
+  ended: Stop | null; /* exit or fault: nothing more will happen */
+}
+
+export interface Line {
+  address: string;
+  word: string;
+  text: string;
+  line: number; /* of the source; 0: none */
+  symbol: string; /* "loop", "loop+8"; "" without one */
+  count: number; /* times executed since creation, when profiling */
+}
+
+export interface Frame {
+  width: number;
+  height: number;
+  rgba: Uint8ClampedArray; /* sRGB */
+}
+
+export interface HartConfig {
+  program: Uint8Array; /* ELF */
+  harts?: number;
+  ramBytes?: number; /* default 16 MiB */
+  configuration?: string; /* "full", "min,pmask_banks=4", ... */
+  plain?: boolean;
+  input?: string; /* of the console */
+  profile?: boolean; /* counts of every instruction */
+}
+
+export interface TileConfig {
+  program: Uint8Array; /* ELF of a kernel */
+  columns: number; /* of tiles */
+  rows: number;
+  tileWidth?: number;
+  tileHeight?: number;
+  vramBytes?: number; /* default 4 MiB */
+  /* Put into VRAM before the dispatch. */
+  memory?: { address: number; bytes: Uint8Array }[];
+  argBase?: number;
+  argSize?: number;
+  constBase?: number;
+  constSize?: number;
+  sharedSize?: number;
+  coreMask?: number;
+  watchdog?: number;
+  random?: boolean; /* order of the cores */
+  seed?: number;
+  quantum?: number;
+  strong?: boolean;
+  plain?: boolean;
+  profile?: boolean;
+}
+
+export interface RunOptions extends CallOptions {
+  steps?: number; /* most of them; default: until something stops it */
+  stopOnTrap?: boolean;
+}
+
+/* A machine with its past: `back` restores an earlier snapshot and runs forward. */
+export interface Session {
+  readonly desc: MachineDesc;
+  state(): Promise<MachineState>;
+  step(count?: number, core?: number): Promise<{ stop: Stop; state: MachineState }>;
+  run(options?: RunOptions): Promise<{ stop: Stop; state: MachineState }>;
+  back(count?: number, options?: CallOptions): Promise<{ stop: Stop; state: MachineState }>;
+  /* Back to the first step. */
+  restart(): Promise<MachineState>;
+  /* By address or by line of the source that was assembled; the id, for `clear`. */
+  breakAt(address: bigint, core?: number): Promise<number>;
+  breakAtLine(line: number): Promise<number[]>;
+  watch(address: bigint, size: number, on: "read" | "write" | "both", space?: number): Promise<number>;
+  clear(point: number): Promise<void>;
+  setRegister(core: number, name: string, value: bigint): Promise<MachineState>;
+  read(address: bigint, size: number, space?: number): Promise<Uint8Array>;
+  write(address: bigint, bytes: Uint8Array, space?: number): Promise<void>;
+  /* The program as instructions, from symbol to symbol. */
+  listing(): Promise<Line[]>;
+  disassemble(address: bigint, count: number, core?: number): Promise<Line[]>;
+  /* xphmg: the guest's framebuffer; null while it shows none. */
+  frame(): Promise<Frame | null>;
+  input(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface MachineApi {
+  hart(config: HartConfig): Promise<Session>;
+  tile(config: TileConfig): Promise<Session>;
+}
+
+/* ---- BVH images ---- */
+
+export interface Camera {
+  eye: [number, number, number];
+  lookAt: [number, number, number];
+  up: [number, number, number];
+  fov: number; /* degrees, vertical */
+}
+
+export type Aov = "picture" | "normal" | "depth" | "ids" | "nodes" | "triangles";
+
+export interface PictureOptions extends CallOptions {
+  width: number;
+  height: number;
+  camera?: Camera; /* default: sees everything */
+  aov?: Aov;
+  flags?: number;
+  mask?: number;
+  /* End of the colour scale of counts; default: as soon as the picture is whole, by the picture. */
+  heatMax?: number;
+  /* Some rows are done: rgba of the whole picture so far, rows first..first+count. */
+  rows?: (picture: Picture, first: number, count: number) => void;
+}
+
+export interface Picture {
+  width: number;
+  height: number;
+  rgba: Uint8ClampedArray; /* as `facet bvh render` writes it */
+  values: Float32Array; /* one per pixel: depth, counts; empty for colours */
+  rays: number;
+  hits: number;
+  nodes: number;
+  heatMax: number;
+}
+
+export interface Finding {
+  severity: "note" | "warning" | "error";
+  rule: string;
+  requirement: string;
+  offset: number; /* byte in the image */
+  node: number; /* index in Tree; -1: none */
+  text: string;
+}
+
+export interface BvhFigures {
+  [name: string]: number | number[]; /* as `facet bvh info --json` */
+}
+
+/* The nodes that are reached, parents before children, as columns: entry i is node i. Node 0 is the
+ * root. Boxes are in the space of the node's level, which is the world for level 0. */
+export interface Tree {
+  count: number;
+  id: Uint32Array; /* as its level names it */
+  offset: Float64Array; /* byte in the image */
+  kind: Uint8Array; /* enum NodeKind */
+  parent: Int32Array; /* index, -1 for the root */
+  slot: Uint8Array; /* of the parent */
+  depth: Uint16Array;
+  level: Uint32Array; /* index in levels */
+  children: Uint8Array; /* slots in use */
+  box: Float32Array; /* six per node: lo, hi; lo > hi where there is none */
+  triangles: Uint32Array; /* in or below the node; an instance counts its bottom level */
+  area: Float32Array; /* of the surface of the box, relative to the root of its level */
+  overlap: Float32Array; /* box nodes: surface of what two children share, relative to its own */
+  levels: { base: string; root: number; instances: number[] }[]; /* nodes; instances that lead there */
+  /* Three rows of four for each instance node, in the order of instanceNodes. */
+  instanceNodes: Uint32Array;
+  objectToWorld: Float32Array;
+}
+export enum NodeKind { None = 0, Box = 1, Primitive = 2, Instance = 3 }
+
+/* A node as `facet bvh dump --json` writes it. */
+export interface NodeRecord {
+  offset: string;
+  kind: string;
+  fields: Record<string, string | number>;
+  children?: Record<string, number>[];
+  decoded?: Record<string, unknown>;
+  [key: string]: unknown;
+}
+
+export interface Triangles {
+  count: number;
+  positions: Float32Array; /* nine per triangle, in the space of its level */
+  node: Uint32Array; /* index in Tree of its primitive node */
+  geometry: Uint32Array;
+  primitive: Uint32Array;
+}
+
+export interface Ray {
+  origin: [number, number, number];
+  direction: [number, number, number];
+  tMin?: number;
+  tMax?: number;
+}
+
+export interface RayOptions {
+  mask?: number;
+  flags?: number; /* 0x10: triangles seen from behind are not hit */
+  anyHit?: boolean;
+}
+
+export interface Hit {
+  hit: boolean;
+  back: boolean;
+  t: number;
+  u: number;
+  v: number;
+  primitive: number;
+  geometry: number;
+  instance: number;
+  node: number;
+}
+
+/* A step of a ray: what `facet bvh why --json` calls one. */
+export interface RayStep {
+  step: number;
+  popped: boolean;
+  node: string;
+  kind: string;
+  image_offset: string;
+  ray: { origin: Vector; direction: Vector; extent: Value; mask: string };
+  children?: Record<string, unknown>[];
+  v: string[];
+  [key: string]: unknown;
+}
+export interface RayRecord {
+  steps: RayStep[];
+  result: Record<string, unknown>;
+  [key: string]: unknown;
+}
+
+export interface Bvh {
+  readonly format: "gfx12" | "xphmg";
+  readonly size: number;
+  image(): Promise<Uint8Array>;
+  figures(options?: CallOptions): Promise<BvhFigures>;
+  check(options?: CallOptions): Promise<{ errors: number; count: number; findings: Finding[] }>;
+  tree(options?: CallOptions): Promise<Tree>;
+  node(index: number): Promise<NodeRecord>;
+  triangles(first?: number, count?: number, options?: CallOptions): Promise<Triangles>;
+  dump(options?: CallOptions): Promise<string>;
+  /* The camera that sees everything, as `facet bvh render` has it. */
+  camera(): Promise<Camera>;
+  picture(options: PictureOptions): Promise<Picture>;
+  pixelRay(x: number, y: number, width: number, height: number, camera?: Camera): Promise<Ray>;
+  /* Eight floats per ray: origin, direction, tMin, tMax. */
+  trace(rays: Float32Array, options?: RayOptions & CallOptions): Promise<Hit[]>;
+  explain(ray: Ray, options?: RayOptions & CallOptions): Promise<RayRecord>;
+  close(): Promise<void>;
+}
+
+export interface BvhApi {
+  /* The bytes of an image of either format. */
+  open(image: Uint8Array): Promise<Bvh>;
+  /* Triangles, nine floats each. */
+  build(positions: Float32Array, format?: "gfx12" | "xphmg", quality?: "contract" | "fast" | "high"): Promise<Bvh>;
+}
+
+/* ---- numbers ---- */
+
+export interface FormatInfo {
+  name: string; /* "FP16", "FP8_E4M3", "INT4" */
+  bits: number;
+  floating: boolean;
+}
+
+export type RoundingMode = "RNE" | "RTZ" | "RDN" | "RUP" | "RMM";
+export type FlagName =
+  | "NX" | "UF" | "OF" | "DZ" | "NV" | "QNAN" | "SNAN" | "FTZ" | "SAT" | "DOWN" | "UNSUP";
+
+export interface Rounded {
+  bits: string;
+  value: number | "nan" | "inf" | "-inf";
+  exact: string; /* decimal digits that are exactly the value */
+  hex: string; /* "0x1.8p+1" */
+  class: string; /* "-normal", "+0", "quiet NaN", ... */
+  flags: FlagName[];
+}
+
+export interface RoundedText {
+  text: string;
+  modes: Record<RoundingMode, Rounded>;
+  saturated: Record<RoundingMode, Rounded>; /* SAT of CAP.PREC */
+  below: Rounded | null; /* the neighbours of the RNE result */
+  above: Rounded | null;
+}
+
+export interface Policy {
+  rm?: RoundingMode;
+  flush?: "none" | "tiny" | "subnormal";
+  saturate?: "none" | "quiet" | "flagged";
+  nan?: "canonical" | "first";
+  flushOperand?: boolean;
+}
+
+/* CAP.PREC: how an element becomes an accumulator and back. */
+export interface Conversion {
+  elem: string;
+  acc: string;
+  rm?: RoundingMode;
+  nanPol?: "propagate" | "zero" | "inf";
+  ftz?: boolean;
+  sat?: boolean;
+  satMode?: boolean;
+  uns?: boolean;
+  scale?: number;
+  zp?: number;
+}
+
+export type Operation =
+  | "add" | "sub" | "mul" | "div" | "sqrt" | "fma" | "rcp" | "rsqrt" | "min" | "max";
+
+export interface NumApi {
+  formats(): Promise<FormatInfo[]>;
+  /* A number as people write it ("1/3" is none; "0.1", "0x1.8p-3", "inf", "nan"). */
+  round(format: string, text: string): Promise<RoundedText>;
+  bits(format: string, bits: bigint): Promise<{ value: Rounded; below: Rounded | null; above: Rounded | null }>;
+  convert(to: string, from: string, bits: bigint, policy?: Policy): Promise<Rounded>;
+  calculate(operation: Operation, format: string, operands: bigint[], policy?: Policy): Promise<Rounded>;
+  widen(conversion: Conversion, element: number): Promise<Rounded>;
+  narrow(conversion: Conversion, accumulator: number): Promise<Rounded>;
+}
+
+/* ---- single tests and samples ---- */
+
+/* Elements are bits of `numbers.elem`, FP32 without it. */
+export interface RtApi {
+  box(ray: Uint32Array, box: Uint32Array, options?: { tClamp?: boolean; numbers?: Conversion }):
+    Promise<Record<string, unknown>>;
+  triangle(ray: Uint32Array, vertices: Uint32Array,
+           options?: { cullBack?: boolean; epsilon?: number; numbers?: Conversion }):
+    Promise<Record<string, unknown>>;
+}
+
+export interface Sampler {
+  texels: Uint8Array;
+  width: number;
+  height: number;
+  format: string; /* "UNORM8_RGBA" */
+  pitch?: number;
+  wrap?: "clamp" | "repeat" | "mirror" | "border";
+  normalized?: boolean;
+  bilinear?: boolean;
+  srgb?: boolean;
+  raw?: boolean;
+  border?: [number, number, number, number];
+  numbers?: Conversion;
+}
+
+export interface SampleRecord {
+  kind: "taps" | "null texture" | "nan coordinate";
+  fx: string; /* position with 16 fraction bits */
+  fy: string;
+  fu: number; /* weights in 1/65536 */
+  fv: number;
+  i: string;
+  j: string;
+  taps: { kind: "skip" | "border" | "texel"; x: number; y: number; words: string[] }[];
+  channels: {
+    name: "R" | "G" | "B" | "A";
+    taps: Value[];
+    lerps: { computed: boolean; weight: Value; diff: Value; result: Value }[];
+    filtered: Value;
+    srgb: "none" | "end" | "line" | "power";
+    result: Value;
+    element: Value;
+    flags: FlagName[];
+  }[];
+  flags: FlagName[];
+}
+
+export interface GfxApi {
+  formats(): Promise<{ code: number; name: string }[]>;
+  /* u and v are elements: FP32 bits without `numbers`. */
+  sample(sampler: Sampler, u: number, v: number): Promise<SampleRecord>;
+}
+
+/* ---- the whole ---- */
+
+export interface Engine {
+  readonly ready: Promise<EngineInfo>;
+  readonly isa: IsaApi;
+  readonly machines: MachineApi;
+  readonly bvh: BvhApi;
+  readonly num: NumApi;
+  readonly rt: RtApi;
+  readonly gfx: GfxApi;
+  /* Ends the worker; every call that is under way fails with "cancelled". */
+  close(): void;
+}
+
+/* `wasm`: the module, inflated; the worker's script as text, to be run from a Blob. */
+export interface EngineSource {
+  wasm: Uint8Array;
+  worker: string;
+}
+
+/* web/src/engine/index.ts: export function startEngine(source: EngineSource): Engine; */
