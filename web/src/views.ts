@@ -1,0 +1,6 @@
+/* The views of the page, in the order of their tabs. */
+
+import { bvhView } from "./bvh/index.ts";
+import type { View } from "./shell/view.ts";
+
+export const views: readonly View[] = [bvhView];
