@@ -605,6 +605,31 @@ static void free_context(struct asm_context *a)
     free(a);
 }
 
+#ifdef __wasi__
+
+/* WebAssembly cannot come back into a function: the host calls and catches (wasm/include). */
+struct attempt {
+    struct asm_context *a;
+    const char *text;
+    size_t size;
+};
+
+static void attempt(void *context)
+{
+    const struct attempt *it = context;
+
+    assemble(it->a, it->text, it->size);
+}
+
+static enum facet_status guarded(struct asm_context *a, const char *text, size_t size)
+{
+    struct attempt it = {a, text, size};
+
+    return facet_wasm_attempt(attempt, &it) == 0 ? FACET_OK : a->stop_status;
+}
+
+#else
+
 /* Apart, because nothing here may live across the jump. */
 static enum facet_status guarded(struct asm_context *a, const char *text, size_t size)
 {
@@ -614,6 +639,8 @@ static enum facet_status guarded(struct asm_context *a, const char *text, size_t
     assemble(a, text, size);
     return FACET_OK;
 }
+
+#endif
 
 enum facet_status facet_assemble(const struct facet_asm_options *options,
                                  const char *text,

@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#ifndef __wasi__
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 
 #define FACET_LARGE_PAGE ((size_t)2 << 20)
 
@@ -57,6 +59,27 @@ static inline void facet_large_release(void *memory, size_t begin, size_t end)
 #endif
 }
 
+#ifdef __wasi__
+
+/* One memory that grows, without pages to map: reserving is allocating. */
+static inline void *facet_reserve(uint64_t bytes)
+{
+    return bytes <= SIZE_MAX ? calloc((size_t)bytes, 1) : NULL;
+}
+
+static inline void facet_unreserve(void *memory, uint64_t bytes)
+{
+    (void)bytes;
+    free(memory);
+}
+
+static inline void *facet_reserve_large(uint64_t bytes)
+{
+    return facet_reserve(bytes);
+}
+
+#else
+
 /* `bytes` zeroes, which cost address space only until they are touched; NULL when there is none.
  * Ends with facet_unreserve. */
 static inline void *facet_reserve(uint64_t bytes)
@@ -104,6 +127,8 @@ static inline void *facet_reserve_large(uint64_t bytes)
     facet_large_wish(memory + before, kept);
     return memory + before;
 }
+
+#endif
 
 /* Zeroes for an array of which little may be used; what is not touched costs nothing from a
  * mebibyte on. NULL without memory. Ends with facet_zeroes_free and the same size. */

@@ -17,7 +17,7 @@ export interface CallOptions {
 }
 
 export type Status =
-  | "usage error" | "malformed input" | "input/output error" | "out of memory" | "limit exceeded"
+  | "usage error" | "bad input" | "input/output error" | "out of memory" | "limit exceeded"
   | "guest address fault" | "internal error"
   | "cancelled" | "lost";
 
@@ -359,7 +359,7 @@ export interface Tree {
   instanceNodes: Uint32Array;
   objectToWorld: Float32Array;
 }
-export enum NodeKind { None = 0, Box = 1, Primitive = 2, Instance = 3 }
+export enum NodeKind { None = 0, Primitive = 1, Box = 2, Instance = 3 }
 
 /* A node as `facet bvh dump --json` writes it. */
 export interface NodeRecord {
@@ -442,9 +442,17 @@ export interface Bvh {
   close(): Promise<void>;
 }
 
+/* Where the bytes come from, if not from one image at address 0 with the usual root. */
+export interface BvhPlace {
+  base?: bigint; /* address of the structure that rays start in */
+  root?: number; /* node ID, 5 by default */
+  /* Pieces that lie anywhere in memory: by rising address and offset, multiples of 64. */
+  segments?: { address: bigint; offset: number; size: number }[];
+}
+
 export interface BvhApi {
   /* The bytes of an image of either format. */
-  open(image: Uint8Array): Promise<Bvh>;
+  open(image: Uint8Array, place?: BvhPlace): Promise<Bvh>;
   /* Triangles, nine floats each. */
   build(positions: Float32Array, format?: "gfx12" | "xphmg", quality?: "contract" | "fast" | "high"): Promise<Bvh>;
 }
