@@ -11,28 +11,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct job {
-    const struct facet_render_bvh_look *look;
-    const facet_gfx12_tracer *tracer;
-    const struct facet_gfx12_unit *unit;
+struct row {
+    uint64_t hits, nodes, candidates;
+    enum facet_status status;
+    struct facet_error err;
+};
+
+struct facet_render_bvh_drawing {
+    struct facet_render_bvh_look look;
+    facet_gfx12_tracer *tracer;
+    struct facet_gfx12_unit unit;
     struct facet_shade_lens lens;
     struct facet_image_f *image;
+};
+
+struct job {
+    const struct facet_render_bvh_drawing *drawing;
+    uint32_t first;
     struct facet_progress *progress;
-    struct row {
-        uint64_t hits, nodes, candidates;
-        enum facet_status status;
-        struct facet_error err;
-    } * rows;
+    struct row *rows; /* the first one is row `first` */
 };
 
 /* ---- what was hit ---- */
 
 /* The triangle of the hit, in the space of its level; false for a procedural primitive. */
-static bool
-find_triangle(const struct job *job, const struct facet_gfx12_hit *hit, double corner[3][3])
+static bool find_triangle(const struct facet_render_bvh_drawing *d,
+                          const struct facet_gfx12_hit *hit,
+                          double corner[3][3])
 {
     const uint8_t *bytes = facet_gfx12_unit_fetch(
-        job->unit, hit->base, facet_gfx12_id_offset(hit->node), FACET_GFX12_NODE_BYTES);
+        &d->unit, hit->base, facet_gfx12_id_offset(hit->node), FACET_GFX12_NODE_BYTES);
     struct facet_gfx12_pair pair;
     unsigned k = 0;
 
@@ -51,13 +59,15 @@ find_triangle(const struct job *job, const struct facet_gfx12_hit *hit, double c
 }
 
 /* Normals go to the world by the transpose of world_to_object. */
-static void to_world(const struct job *job, const struct facet_gfx12_hit *hit, double normal[3])
+static void to_world(const struct facet_render_bvh_drawing *d,
+                     const struct facet_gfx12_hit *hit,
+                     double normal[3])
 {
     const uint8_t *bytes =
         hit->instance == FACET_GFX12_INVALID
             ? NULL
-            : facet_gfx12_unit_fetch(job->unit,
-                                     facet_gfx12_base_make(job->look->common.address, 0),
+            : facet_gfx12_unit_fetch(&d->unit,
+                                     facet_gfx12_base_make(d->look.common.address, 0),
                                      facet_gfx12_id_offset(hit->instance),
                                      FACET_GFX12_NODE_BYTES);
     struct facet_gfx12_instance instance;
@@ -93,7 +103,7 @@ static bool make_unit(double v[3])
 
 /* Of length 1 and towards the eye; the ray's direction itself where there is no surface to have
  * one. */
-static void find_normal(const struct job *job,
+static void find_normal(const struct facet_render_bvh_drawing *d,
                         const struct facet_gfx12_query *query,
                         const struct facet_gfx12_hit *hit,
                         double normal[3])
@@ -104,7 +114,7 @@ static void find_normal(const struct job *job,
 
     (void)make_unit(view);
     memcpy(normal, view, sizeof view);
-    if (!find_triangle(job, hit, corner)) {
+    if (!find_triangle(d, hit, corner)) {
         return;
     }
     for (unsigned k = 0; k < 3; k++) {
@@ -114,7 +124,7 @@ static void find_normal(const struct job *job,
     for (unsigned k = 0; k < 3; k++) {
         normal[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
     }
-    to_world(job, hit, normal);
+    to_world(d, hit, normal);
     if (!make_unit(normal)) {
         memcpy(normal, view, sizeof view);
     }
@@ -126,15 +136,15 @@ static void find_normal(const struct job *job,
 /* ---- pixels ---- */
 
 /* Light that comes from the eye, a little from the left and above. */
-static void shade(const struct job *job,
+static void shade(const struct facet_render_bvh_drawing *d,
                   const struct facet_gfx12_query *query,
                   const struct facet_gfx12_hit *hit,
                   float rgb[3])
 {
-    const float *m = job->look->camera.transform;
+    const float *m = d->look.camera.transform;
     double normal[3], light[3], level;
 
-    find_normal(job, query, hit, normal);
+    find_normal(d, query, hit, normal);
     for (unsigned k = 0; k < 3; k++) {
         light[k] = -0.35 * (double)m[4 * k] + 0.45 * (double)m[4 * k + 1] + (double)m[4 * k + 2];
     }
@@ -167,14 +177,14 @@ static bool count_candidate(void *context,
     return false;
 }
 
-static void colour(const struct job *job,
+static void colour(const struct facet_render_bvh_drawing *d,
                    const struct facet_gfx12_query *query,
                    const struct facet_gfx12_hit *hit,
                    const struct facet_gfx12_stats *stats,
                    uint64_t candidates,
                    float rgb[3])
 {
-    const enum facet_render_aov aov = job->look->aov;
+    const enum facet_render_aov aov = d->look.aov;
     double normal[3];
 
     if (aov == FACET_AOV_CANDIDATES) {
@@ -190,12 +200,43 @@ static void colour(const struct job *job,
     } else if (aov == FACET_AOV_IDS) {
         id_colour(hit, rgb);
     } else if (aov == FACET_AOV_PICTURE) {
-        shade(job, query, hit, rgb);
+        shade(d, query, hit, rgb);
     } else {
-        find_normal(job, query, hit, normal);
+        find_normal(d, query, hit, normal);
         for (unsigned k = 0; k < 3; k++) {
             rgb[k] = (float)(0.5 + 0.5 * normal[k]);
         }
+    }
+}
+
+static void draw_row(const struct facet_render_bvh_drawing *d, uint32_t y, struct row *row)
+{
+    for (uint32_t x = 0; x < d->look.width && row->status == FACET_OK; x++) {
+        struct facet_gfx12_query query = d->look.common;
+        struct facet_gfx12_stats stats;
+        struct facet_gfx12_hit hit;
+        struct facet_shade_ray ray;
+        uint64_t candidates = 0;
+
+        if (d->look.aov == FACET_AOV_CANDIDATES) {
+            query.callbacks.procedural = count_candidate;
+            query.callbacks.context = &candidates;
+        }
+        facet_shade_lens_ray(&d->lens, (double)x + 0.5, (double)y + 0.5, &ray);
+        memcpy(query.origin, ray.origin, sizeof query.origin);
+        memcpy(query.direction, ray.direction, sizeof query.direction);
+        query.t_min = ray.t_min;
+        query.t_max = ray.t_max;
+        row->status = facet_gfx12_tracer_trace(d->tracer, &query, &hit, &stats, &row->err);
+        row->hits += hit.found;
+        row->nodes += stats.steps;
+        row->candidates += candidates;
+        colour(d,
+               &query,
+               &hit,
+               &stats,
+               candidates,
+               d->image->rgb + 3 * ((size_t)y * d->look.width + x));
     }
 }
 
@@ -203,38 +244,89 @@ static void draw_rows(void *context, size_t begin, size_t end)
 {
     const struct job *job = context;
 
-    for (size_t y = begin; y < end; y++) {
-        struct row *row = &job->rows[y];
-
-        for (uint32_t x = 0; x < job->look->width && row->status == FACET_OK; x++) {
-            struct facet_gfx12_query query = job->look->common;
-            struct facet_gfx12_stats stats;
-            struct facet_gfx12_hit hit;
-            struct facet_shade_ray ray;
-            uint64_t candidates = 0;
-
-            if (job->look->aov == FACET_AOV_CANDIDATES) {
-                query.callbacks.procedural = count_candidate;
-                query.callbacks.context = &candidates;
-            }
-            facet_shade_lens_ray(&job->lens, (double)x + 0.5, (double)y + 0.5, &ray);
-            memcpy(query.origin, ray.origin, sizeof query.origin);
-            memcpy(query.direction, ray.direction, sizeof query.direction);
-            query.t_min = ray.t_min;
-            query.t_max = ray.t_max;
-            row->status = facet_gfx12_tracer_trace(job->tracer, &query, &hit, &stats, &row->err);
-            row->hits += hit.found;
-            row->nodes += stats.steps;
-            row->candidates += candidates;
-            colour(job,
-                   &query,
-                   &hit,
-                   &stats,
-                   candidates,
-                   job->image->rgb + 3 * (y * job->look->width + x));
-        }
+    for (size_t i = begin; i < end; i++) {
+        draw_row(job->drawing, job->first + (uint32_t)i, &job->rows[i]);
         facet_progress_add(job->progress, 1);
     }
+}
+
+/* ---- pictures ---- */
+
+enum facet_status facet_render_bvh_begin(const struct facet_gfx12_view *view,
+                                         const struct facet_render_bvh_look *look,
+                                         struct facet_image_f *image,
+                                         facet_render_bvh_drawing **out,
+                                         struct facet_error *err)
+{
+    const struct facet_gfx12_tracer_options options = {
+        .address = view->base,
+        .root = view->root,
+        .path = look->plain ? FACET_GFX12_PATH_REFERENCE : FACET_GFX12_PATH_AUTO};
+    enum facet_status status = facet_image_f_create(image, look->width, look->height, err);
+    struct facet_render_bvh_drawing *d;
+
+    *out = NULL;
+    if (status != FACET_OK) {
+        return status;
+    }
+    d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        facet_image_f_free(image);
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the picture");
+    }
+    d->look = *look;
+    d->image = image;
+    facet_gfx12_unit_view(&d->unit, view);
+    d->unit.profile = look->profile;
+    d->look.common.address = view->base;
+    d->look.common.root = view->root;
+    facet_shade_lens_make(&d->look.camera, look->width, look->height, &d->lens);
+    status = facet_gfx12_tracer_create(&d->unit, &options, &d->tracer, err);
+    if (status != FACET_OK) {
+        facet_image_f_free(image);
+        free(d);
+        return status;
+    }
+    *out = d;
+    return FACET_OK;
+}
+
+void facet_render_bvh_end(facet_render_bvh_drawing *drawing)
+{
+    if (drawing != NULL) {
+        facet_gfx12_tracer_destroy(drawing->tracer);
+        free(drawing);
+    }
+}
+
+enum facet_status facet_render_bvh_rows(facet_render_bvh_drawing *drawing,
+                                        uint32_t first,
+                                        uint32_t count,
+                                        facet_pool *pool,
+                                        struct facet_progress *progress,
+                                        struct facet_render_bvh_seen *seen,
+                                        struct facet_error *err)
+{
+    struct job job = {.drawing = drawing, .first = first, .progress = progress};
+    enum facet_status status = FACET_OK;
+
+    *seen = (struct facet_render_bvh_seen){.rays = (uint64_t)drawing->look.width * count};
+    job.rows = calloc(count, sizeof *job.rows);
+    if (job.rows == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the picture");
+    }
+    facet_pool_for(pool, count, 1, draw_rows, &job);
+    for (uint32_t y = 0; status == FACET_OK && y < count; y++) {
+        seen->hits += job.rows[y].hits;
+        seen->nodes += job.rows[y].nodes;
+        seen->candidates += job.rows[y].candidates;
+        if (job.rows[y].status != FACET_OK) {
+            status = job.rows[y].status;
+            *err = job.rows[y].err;
+        }
+    }
+    free(job.rows);
+    return status;
 }
 
 enum facet_status facet_render_bvh_view(const struct facet_gfx12_view *view,
@@ -245,45 +337,15 @@ enum facet_status facet_render_bvh_view(const struct facet_gfx12_view *view,
                                         struct facet_render_bvh_seen *seen,
                                         struct facet_error *err)
 {
-    const struct facet_gfx12_tracer_options options = {
-        .address = view->base,
-        .root = view->root,
-        .path = look->plain ? FACET_GFX12_PATH_REFERENCE : FACET_GFX12_PATH_AUTO};
-    struct facet_render_bvh_look own = *look;
-    struct facet_gfx12_unit unit;
-    facet_gfx12_tracer *tracer = NULL;
-    struct job job = {.look = &own, .unit = &unit, .image = out, .progress = progress};
-    enum facet_status status = facet_image_f_create(out, look->width, look->height, err);
+    facet_render_bvh_drawing *drawing;
+    enum facet_status status = facet_render_bvh_begin(view, look, out, &drawing, err);
 
-    if (status != FACET_OK) {
-        return status;
-    }
-    facet_gfx12_unit_view(&unit, view);
-    unit.profile = look->profile;
-    own.common.address = view->base;
-    own.common.root = view->root;
-    facet_shade_lens_make(&own.camera, look->width, look->height, &job.lens);
-    job.rows = calloc(look->height, sizeof *job.rows);
-    status = job.rows != NULL ? facet_gfx12_tracer_create(&unit, &options, &tracer, err)
-                              : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the picture");
-    job.tracer = tracer;
     if (status == FACET_OK) {
-        facet_pool_for(pool, look->height, 1, draw_rows, &job);
-    }
-    *seen = (struct facet_render_bvh_seen){.rays = (uint64_t)look->width * look->height};
-    for (uint32_t y = 0; status == FACET_OK && y < look->height; y++) {
-        seen->hits += job.rows[y].hits;
-        seen->nodes += job.rows[y].nodes;
-        seen->candidates += job.rows[y].candidates;
-        if (job.rows[y].status != FACET_OK) {
-            status = job.rows[y].status;
-            *err = job.rows[y].err;
+        status = facet_render_bvh_rows(drawing, 0, look->height, pool, progress, seen, err);
+        facet_render_bvh_end(drawing);
+        if (status != FACET_OK) {
+            facet_image_f_free(out);
         }
-    }
-    facet_gfx12_tracer_destroy(tracer);
-    free(job.rows);
-    if (status != FACET_OK) {
-        facet_image_f_free(out);
     }
     return status;
 }

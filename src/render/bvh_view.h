@@ -32,6 +32,25 @@ struct facet_render_bvh_seen {
     uint64_t rays, hits, nodes, candidates; /* the last for FACET_AOV_CANDIDATES only */
 };
 
+/* A picture that is drawn row by row, for those who show it before it is whole. View and image must
+ * stay; `look` is copied. `image` gets a new, black picture. */
+typedef struct facet_render_bvh_drawing facet_render_bvh_drawing;
+enum facet_status facet_render_bvh_begin(const struct facet_gfx12_view *view,
+                                         const struct facet_render_bvh_look *look,
+                                         struct facet_image_f *image,
+                                         facet_render_bvh_drawing **out,
+                                         struct facet_error *err);
+/* Rows first .. first + count, each drawn once. */
+enum facet_status facet_render_bvh_rows(facet_render_bvh_drawing *drawing,
+                                        uint32_t first,
+                                        uint32_t count,
+                                        facet_pool *pool,
+                                        struct facet_progress *progress,
+                                        struct facet_render_bvh_seen *seen,
+                                        struct facet_error *err);
+/* The image stays with the caller. NULL is allowed. */
+void facet_render_bvh_end(facet_render_bvh_drawing *drawing);
+
 /* Fills a new picture: colours, or in channel 0 (and the others alike) depths and counts.
  * `progress` counts rows. */
 enum facet_status facet_render_bvh_view(const struct facet_gfx12_view *view,

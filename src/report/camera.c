@@ -66,44 +66,6 @@ static bool read_point(const struct cli_args *args, const char *option, double o
     return true;
 }
 
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (unsigned k = 0; k < 3; k++) {
-        out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-    }
-}
-
-static bool make_unit(double v[3])
-{
-    const double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-
-    for (unsigned k = 0; k < 3 && length > 0.0; k++) {
-        v[k] /= length;
-    }
-    return length > 0.0 && isfinite(length);
-}
-
-static bool aim(const double eye[3], const double target[3], const double up[3], float m[12])
-{
-    double back[3], right[3], true_up[3];
-
-    for (unsigned k = 0; k < 3; k++) {
-        back[k] = eye[k] - target[k];
-    }
-    cross(up, back, right);
-    if (!make_unit(back) || !make_unit(right)) {
-        return false;
-    }
-    cross(back, right, true_up);
-    for (unsigned k = 0; k < 3; k++) {
-        m[4 * k] = (float)right[k];
-        m[4 * k + 1] = (float)true_up[k];
-        m[4 * k + 2] = (float)back[k];
-        m[4 * k + 3] = (float)eye[k];
-    }
-    return true;
-}
-
 bool report_camera_move(const struct cli_args *args,
                         const float lo[3],
                         const float hi[3],
@@ -125,15 +87,11 @@ bool report_camera_move(const struct cli_args *args,
         camera->y_fov = (float)(fov * 3.14159265358979323846 / 180.0);
         camera->aspect = 0.0f;
     }
-    if (moved && !aim(eye, target, up, camera->transform)) {
+    if (moved && !facet_scene_aim(eye, target, up, camera)) {
         (void)cli_bad(args,
                       "the camera has no direction: --eye and --look-at are one point, or --up is "
                       "the line between them");
         return false;
-    }
-    if (moved) { /* the planes were chosen for another place */
-        camera->z_near = 0.0f;
-        camera->z_far = 0.0f;
     }
     return true;
 }

@@ -237,6 +237,12 @@ uint64_t facet_scene_instanced_triangles(const struct facet_scene *scene); /* as
 
 /* A camera that frames the box: 45 degrees vertical angle, looking from (+x, +y, +z). */
 void facet_scene_frame(const struct facet_bounds *bounds, struct facet_scene_camera *out);
+/* Moves and turns a camera; false, and the camera as it was, when eye and target are one point or
+ * `up` is the line between them. */
+bool facet_scene_aim(const double eye[3],
+                     const double target[3],
+                     const double up[3],
+                     struct facet_scene_camera *camera);
 
 /* Texture coordinates of a vertex for a texture, its transform applied. */
 void facet_scene_uv(const struct facet_scene_mesh *mesh,
