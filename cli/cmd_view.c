@@ -252,7 +252,6 @@ const struct cli_command cli_cmd_view = {
         "that are new each time, until Ctrl-C; the address is the only line on standard output. "
         "With -o the same page is written as one file, which opens from disk and offline.\n\n"
         "`make web` makes the page; FACET_PAGE names another one.",
-    .examples = "",
     .options = view_options,
     .run = run_view,
     .operands = "[FILE]",

@@ -1,4 +1,5 @@
 /* See page.h. */
+#define _GNU_SOURCE /* memmem */
 #include "view/page.h"
 
 #include "base/strbuf.h"
@@ -11,8 +12,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define MAX_PAGE ((size_t)64 << 20)
-#define MAX_INPUT ((size_t)1 << 30) /* zlib counts in 32 bits; no browser's tab would take it */
+#define MOST_PAGE ((size_t)64 << 20)
+#define MOST_INPUT ((size_t)1 << 30) /* zlib counts in 32 bits; no browser's tab would take it */
 enum { PATH_ROOM = 4096 };
 
 static const char mark[] = "<!--facet-input-->";
@@ -40,10 +41,10 @@ enum facet_status view_page_read(struct facet_bytes *out, struct facet_error *er
     char path[PATH_ROOM];
 
     if (given != NULL && *given != '\0') {
-        return facet_file_read(given, MAX_PAGE, out, err);
+        return facet_file_read(given, MOST_PAGE, out, err);
     }
     if (beside_program("web/page.html", path) || beside_program("../share/facet/page.html", path)) {
-        return facet_file_read(path, MAX_PAGE, out, err);
+        return facet_file_read(path, MOST_PAGE, out, err);
     }
     return facet_fail(err,
                       FACET_ERR_IO,
@@ -145,14 +146,14 @@ enum facet_status view_page_fill(const struct facet_bytes *page,
                           "the page has no %s: expected one that `make web` wrote",
                           mark);
     }
-    if (input->size > MAX_INPUT) {
+    if (input->size > MOST_INPUT) {
         return facet_fail(err,
                           FACET_ERR_LIMIT,
                           0,
                           "%s: %zu bytes for the page, expected at most %zu",
                           input->name,
                           input->size,
-                          MAX_INPUT);
+                          MOST_INPUT);
     }
     facet_strbuf_init(&text);
     status = gzip(input->bytes, input->size, &packed, err);

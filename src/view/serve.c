@@ -1,6 +1,7 @@
 /* See serve.h. A browser opens several connections at once and leaves some of them silent, so all
  * are served side by side: each is first read to the end of its request, then written to the end of
  * its answer, then closed. */
+#define _GNU_SOURCE /* accept4 */
 #include "view/serve.h"
 
 #include "base/error.h"
