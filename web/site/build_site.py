@@ -214,6 +214,8 @@ class Site:
         more = [("Behaviour to the bit", "contract/index.html", "numbers, rays, textures, both GPUs: the rules as text, with worked examples"),
                 ("Requirements", "requirement/index.html", "%d testable statements; a passing test names %d of them" % (len(rows), proved)),
                 ("Resolutions", "resolution/index.html", "%d decisions where the source documents contradict themselves or are silent" % len(cards["resolution"])),
+                ("Documents", "document/index.html", "what the contract is made from, section by section"),
+                ("Rules of the validator", "rules.html", "what a GFX12 image has to fulfil, for each driver"),
                 ("Guides", "guide/index.html", "how to run, trace, debug, measure and check")]
         if self.inspector:
             more.insert(0, ("Inspector", "inspector.html", "rays, programs, kernels, textures and numbers, step by step, in this browser"))
@@ -226,15 +228,15 @@ class Site:
     # -- search ------------------------------------------------------------------------------------
 
     def guide_entries(self, path, title, text):
-        plain = re.sub(r"```.*?```", " ", text, flags=re.S)
-        self.entries.append(["guide", re.sub("`", "", title), path, "", re.sub(r"\s+", " ", plain)])
+        self.entries.append(["guide", plain(title), path, "", plain(re.sub(r"```.*?```", " ", text, flags=re.S))])
 
     def index(self):
         """The search's data: [kind, name, path, line, longer text], what `facet spec --search` looks at."""
         entries = []
         for kind, cards in self.contract.cards.items():
             for c in cards:
-                entries.append([kind] + self.entry(kind, c))
+                name, path, line, text = self.entry(kind, c)
+                entries.append([kind, name, path, line, plain(text)])
         return entries + self.entries
 
     def entry(self, kind, c):
@@ -255,12 +257,18 @@ class Site:
         if kind in ("resolution", "rule"):
             return [c["id"], self.names.ids[c["id"]], c["title"], c["text"]]
         if kind == "section":
-            return [c["name"], self.names.sections[c["name"]], c["title"], re.sub(r"\s+", " ", c["page"])]
+            return [c["name"], self.names.sections[c["name"]], c["title"], c["page"]]
         if kind == "word":
             return [c["name"], "glossary.html#" + pages.file_name(c["name"].lower()), c["meaning"], ""]
         if kind == "document":
             return [c["name"], "document/%s.html" % pages.file_name(c["name"]), c["title"], ""]
         return [c["name"], "%s/index.html#%s" % (c["isa"], pages.file_name(c["name"])), c["title"], ""]
+
+
+def plain(text):
+    """Markdown as one line of text for the search."""
+    text = re.sub(r"`|\*\*|^#+ |^- (?=\*)|(?<![\w*])\*(?=[A-Z][a-z ]+:?\*)|(?<=[a-z:])\*(?=:?\s)", "", text, flags=re.M)
+    return re.sub(r"\s+", " ", text).strip()
 
 
 # -- files -----------------------------------------------------------------------------------------

@@ -1,10 +1,14 @@
 """Drawings of bits as tables: 32 columns for the bits of a line, the highest on the left, each field a cell of its width.
 
 A table needs no picture file, prints, scales with the text, can be selected and is read out field by field."""
+import re
+
 from markup import html, tag
 
 COLUMNS = 32
-LETTER_BITS = 0.42  # columns that a letter takes when the table is as wide as the page
+MOST_BITS = 2048 * 8  # of a structure that is drawn
+LABEL_COLUMNS = 3  # for the offsets of a drawing of memory
+LETTER_BITS = 0.30  # columns that a letter takes when the table is as wide as the page
 
 
 class Piece:
@@ -108,15 +112,15 @@ def instruction_pieces(card):
     for hi, lo in runs(mask & ~sum(1 << b for b in named)):
         for line in range(hi // COLUMNS, lo // COLUMNS - 1, -1):  # a line of 32 bits has pieces of its own
             top, low = min(hi, line * COLUMNS + COLUMNS - 1), max(lo, line * COLUMNS)
-            for left, right in between_fields(top, low, pieces, mask):
+            for left, right in between_codes(top, low, card):
                 digits = format(match >> right & (1 << (left - right + 1)) - 1, "0%db" % (left - right + 1))
                 pieces.append(Piece(left, right, digits, None, "fixed"))
     return pieces
 
 
-def between_fields(hi, lo, pieces, mask):
-    """Opcode and function code are drawn apart where a RISC-V word has their border (bit 7)."""
-    return [(hi, 7), (6, lo)] if lo == 0 and hi > 6 and mask & 0x7F == 0x7F else [(hi, lo)]
+def between_codes(hi, lo, card):
+    """Where fixed bits meet the opcode of a 32-bit RISC-V or tile word, a border is drawn."""
+    return [(hi, 7), (6, lo)] if card["length"] == 4 and lo == 0 and hi > 6 else [(hi, lo)]
 
 
 def csr_pieces(card):
@@ -134,53 +138,77 @@ def field_anchor(field, card):
     return field["name"] if len(same) == 1 else "%s-%d" % (field["name"], field["lo"])
 
 
-WIDTHS = {"addr": 64, "color": 32, "pair": 32, "ipair": 32, "f8": 8, "f16": 16, "f32": 32, "f64": 64}
+BITS = {"addr": 64, "color": 32, "pair": 32, "ipair": 32}
+ELEMENT = 4  # bytes of an element in drawings: FP32, the format that most programs use
 
 
-def member_pieces(card):
-    """[(byte of the line, pieces)] when every member has a fixed place of 512 bytes at most, else None."""
+def type_bits(kind, sizes):
+    """Bits of a type of the layout rows, or None."""
+    name, _, count = kind.rstrip("]").partition("[")
+    digits = name[1:] if name[:1] in "uif" and name[1:].isdigit() else ""
+    bits = int(digits) if digits else ELEMENT * 8 if name == "element" else BITS.get(name) or sizes.get(name)
+    return bits and bits * int(count or 1)
+
+
+def offset_bytes(text):
+    """Bytes of an offset; where it depends on the element format, those for ELEMENT: `12`, `16+2*e`, `48/48/112/240`."""
+    choices = text.split("/")
+    if len(choices) == 4:
+        return int(choices[2], 0)
+    m = re.match(r"(?:(\d+)\+)?(\d+)\*e$", text)
+    return int(m.group(1) or 0) + int(m.group(2)) * ELEMENT if m else int(text, 0)
+
+
+def depends_on_elements(card):
+    return "," in card["size"] or any(not re.match(r"[0-9a-fA-Fx]+$", m["offset"]) or m["type"].startswith("element")
+                                      for m in card["members"])
+
+
+def member_pieces(card, sizes):
+    """Members from the lowest bit, without other views of the same bits; None where a type has no known size."""
     pieces = []
     for m in card["members"]:
         if m["bits"].startswith("|"):
             continue
-        try:
-            offset = int(m["offset"], 0)
-        except ValueError:
+        bits = type_bits(m["type"], sizes) if m["bits"] == "-" else None
+        if m["bits"] == "-" and bits is None:
             return None
-        if m["bits"] == "-":
-            return None
-        hi, lo = bit_range(m["bits"])
-        pieces.append(Piece(offset * 8 + hi, offset * 8 + lo, m["name"], "#" + m["name"], "field"))
-    return pieces
+        hi, lo = (bits - 1, 0) if bits else bit_range(m["bits"])
+        offset = offset_bytes(m["offset"]) * 8
+        pieces.append(Piece(offset + hi, offset + lo, m["name"], "#" + m["name"], "field"))
+    return sorted(pieces, key=lambda p: p.lo)
 
 
-def structure_table(card):
-    """Lines of four bytes with their offsets, in the order of memory; None where members have no fixed place."""
-    pieces = member_pieces(card)
-    try:
-        size = int(card["size"].split()[0])
-    except ValueError:
-        return None
-    if not pieces or size > 512 or max(p.hi for p in pieces) >= max(size * 8, 32):
+def structure_sizes(cards):
+    """Bits of every structure; of one that depends on the element format, those for ELEMENT."""
+    out = {}
+    for c in cards:
+        numbers = re.findall(r"\d+", c["size"].partition(" bytes")[0])
+        out[c["name"]] = int(numbers[2 if len(numbers) == 4 else 0]) * 8
+    return out
+
+
+def structure_table(card, sizes):
+    """Lines of four bytes with their offsets, in the order of memory; None where members have no fixed place.
+
+    Lines that belong to one member, or to none, are drawn as one."""
+    pieces, bits = member_pieces(card, sizes), sizes.get(card["name"])
+    if not pieces or bits > MOST_BITS or pieces[-1].hi >= max(bits, COLUMNS):
         return None
     lines, at = [], 0
-    while at < size:
-        line = covering(pieces, at * 8 + COLUMNS - 1, at * 8)
-        whole = line[0] if len(line) == 1 else None
-        skipped = 0
-        if whole and whole.text:  # a member over many lines is drawn once
-            member = next(p for p in pieces if p.lo <= at * 8 <= p.hi)
-            skipped = (member.hi + 1) // 8 - at - 4 if member.lo % COLUMNS == 0 and (member.hi + 1) % COLUMNS == 0 else 0
-        elif whole:
-            after = [p.lo // 8 for p in pieces if p.lo >= at * 8]
-            skipped = ((min(after) if after else size) - at) // 4 * 4 - 4
-        label = "+%d" % at if skipped <= 0 else "+%d..%d" % (at, at + 3 + skipped)
+    while at < max(bits, COLUMNS):
+        line, after = covering(pieces, at + COLUMNS - 1, at), at + COLUMNS
+        if len(line) == 1:
+            ends = [p.hi + 1 for p in pieces if p.lo <= at <= p.hi] or [p.lo for p in pieces if p.lo > at] or [bits]
+            after = max(after, ends[0] // COLUMNS * COLUMNS)
+        label = "+%d" % (at // 8) if after == at + COLUMNS else "+%d..%d" % (at // 8, after // 8 - 1)
         cells = [tag("td", cell_text(p, p.hi - p.lo + 1) if p.text else "", colspan=p.hi - p.lo + 1,
                      cls=" ".join(filter(None, [p.kind, fit(p.text, p.hi - p.lo + 1)]))) for p in line]
-        lines.append(tag("tr", tag("th", label, scope="row"), *cells))
-        at += 4 + max(skipped, 0)
-    caption = "Bytes in memory: offsets on the left, bit 31 of each line of four bytes first"
-    head = tag("tr", tag("th", "byte", scope="col"),
+        lines.append(tag("tr", tag("th", label, scope="row", colspan=LABEL_COLUMNS), *cells))
+        at = after
+    caption = "Bytes in memory: offsets on the left, bit 31 of each line of four bytes first" \
+        + ("; elements of %d bytes" % ELEMENT if depends_on_elements(card) else "")
+    head = tag("tr", tag("th", "byte", scope="col", colspan=LABEL_COLUMNS),
                *[tag("th", str(b), scope="col", colspan=8) for b in (3, 2, 1, 0)], cls="bytes")
     return tag("div", tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *lines), cls="bits memory"),
                cls="scroll", tabindex="0", role="region", aria_label=caption)

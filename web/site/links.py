@@ -116,7 +116,7 @@ class Words(prose.Linker):
         """Words of a sentence are names only if they look like names, or the text is about that name."""
         if word in self.site.names.ids:
             return self.site.names.ids[word]
-        if word in self.short:
+        if word in self.short and (sure or re.search(r"[A-Z_.0-9]", word) and len(word) > 1):
             return self.short[word]
         looks = sure or ("." in word or "_" in word) and len(word) > 3
         return self.site.names.find(word, self.machine) if looks else None

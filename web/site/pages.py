@@ -165,7 +165,8 @@ def instruction_row(site, words, c, suffix, several):
     if suffix:  # anchors of a page stand once
         shown = [Html(re.sub(r'href="#([^"]+)"', lambda m: 'href="#%s%s"' % (m.group(1), suffix), shown[0]))]
     if operands:
-        shown.append(plain_table(["field", "bits", "meaning", "names of values"], operands, caption="Fields",
+        columns = 4 if any(row[3] for row in operands) else 3
+        shown.append(plain_table(["field", "bits", "meaning", "names of values"][:columns], [row[:columns] for row in operands], caption="Fields",
                                  ids=[o["name"] + suffix for o in c["operands"]]))
     run = site.example_link(words, c)
     shown += [tag("h3", "What it does"), tag("pre", tag("code", words.words(c["semantics"])), cls="semantics", tabindex="0"),
@@ -225,10 +226,11 @@ def structure_page(site, path, card, members):
         if links:
             notes.append(tag("details", tag("summary", "%d rows name it" % len(links)), joined(" ", links), cls="small"))
         rows.append([tag("code", m["offset"]), m["bits"].lstrip("|"), tag("code", m["name"]), words.words(m["type"]), notes])
-    drawing = diagrams.structure_table(card)
+    note = tag("p", "Drawn for elements of %d bytes (FP32)." % diagrams.ELEMENT, cls="quiet") if diagrams.depends_on_elements(card) else ""
+    drawing = diagrams.structure_table(card, diagrams.structure_sizes(site.contract.cards["structure"]))
     body = [tag("p", inline(card["meaning"], words)),
             facts(("Size", card["size"]), ("Aligned to", card["align"]), ("Defined in", inline(card["defined"], words))),
-            section("In memory", "memory", drawing) if drawing else "",
+            section("In memory", "memory", note, drawing) if drawing else "",
             section("Members", "members", plain_table(["offset", "bits", "member", "type", "meaning"], rows, cls="fields",
                                                       ids=[m["name"] for m in card["members"]], caption="Members of " + card["name"]))]
     return site.page(path, card["name"], [tag("p", "%s structure in memory" % card["isa"], cls="subtitle"), body, common(site, words, card)],
@@ -301,9 +303,10 @@ def machine_page(site, path, machine, groups, csrs, structures, aliases):
     body.append(tag("nav", tag("ul", *[tag("li", tag("a", text, href="#" + file_name(i))) for i, text in contents]), cls="contents",
                     aria_label="On this page"))
     for name, (title, cards) in groups.items():
-        rows = [[tag("a", tag("code", c["mnemonic"]), href=words.to(c["path"])), tag("code", c["syntax"].partition(" ")[2])]
-                for c in cards]
-        body.append(section("%s: %s" % (name, title), file_name(name), plain_table(["instruction", "operands"], rows, caption=name)))
+        rows = [[tag("a", tag("code", c["mnemonic"]), href=words.to(c["path"])), tag("code", c["syntax"].partition(" ")[2]),
+                 tag("span", c["semantics"], cls="cut")] for c in cards]
+        body.append(section("%s: %s" % (name, title), file_name(name),
+                            plain_table(["instruction", "operands", "what it does"], rows, cls="list", caption=name)))
     if aliases:
         rows = [[tag("a", tag("code", c["mnemonic"]), href=words.to(c["path"])), tag("code", c["operands"].replace("-", "")), c["note"]]
                 for c in aliases]
@@ -343,7 +346,7 @@ def requirement_index(site, path, areas):
     return site.page(path, "Requirements", [
         tag("p", "Every testable statement of the source documents is a row with an ID; every test names the rows that it proves.",
             cls="subtitle"),
-        plain_table(["area", "rows"] + list(RESULTS.values()), [[str(c) for c in row[1:]] and [row[0]] + [str(c) for c in row[1:]] for row in rows],
+        plain_table(["area", "rows"] + list(RESULTS.values()), [[row[0]] + [str(c) for c in row[1:]] for row in rows],
                     cls="numbers", caption="Requirements by area"),
         tag("p", tag("a", "Suites of tests and what they prove", href=words.to("suite/index.html")))])
 

@@ -10,7 +10,7 @@ FENCE = re.compile(r"(\s*)(```+|~~~+)\s*(\S*)")
 ITEM = re.compile(r"(\s*)(?:([-*+])|(\d+)\.)\s+(.*)$")
 RULE_LINE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|[\s:|-]*$")
 INLINE = re.compile(
-    r"(?P<page>`?(?P<file>[a-z0-9-]+)\.md`? (?P<number>\d+(?:\.\d+)*|Appendix [A-Z])\b)"
+    r"(?P<page>`?(?:spec/)?(?P<file>[a-z0-9-]+)\.md`? (?P<number>\d+(?:\.\d+)*|Appendix [A-Z])\b)"
     r"|(?P<code>(?P<ticks>`+)(?P<text>.+?)(?P=ticks)(?!`))"
     r"|(?P<picture>!\[(?P<alt>[^\]]*)\]\((?P<source>[^)\s]+)\))"
     r"|(?P<link>\[(?P<label>(?:[^\[\]`]|`[^`]*`)+)\]\((?P<target>[^)\s]+)\))"
