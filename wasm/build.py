@@ -16,8 +16,9 @@ CLANG, LINKER_FOLDER = "clang-14", "/usr/lib/llvm-14/bin"
 REPLACED = {"src/base/pool.c", "src/base/progress.c", "src/base/new_file.c", "src/base/side_file.c", "src/base/file.c"}
 
 # What the page needs of libfacet-scene and the program: pictures, command lists.
-EXTRA = ["src/render/bvh_view.c", "src/render/heat.c", "src/shade/camera.c", "src/image/image.c", "src/image/color.c",
-         "src/image/text.c", "src/image/compare.c"]
+EXTRA = ["src/render/bvh_view.c", "src/render/heat.c", "src/render/develop.c", "src/shade/camera.c", "src/scene/frame.c", "src/scene/matrix.c", "src/image/image.c", "src/image/color.c",
+         "src/image/text.c", "src/image/compare.c", "src/json/number.c",
+         "src/tile_list/list.c", "src/tile_list/play.c", "src/tile_list/buffers.c", "src/tile_list/commands.c", "src/tile_list/desc.c"]
 
 # Operations of a block call the next one in tail position.
 TAIL_CALLS = "src/xphmg/hart/block"
@@ -26,7 +27,7 @@ COMMON = ["--target=wasm32-wasi", "-O2", "-std=gnu11", "-ffp-contract=off", "-fn
           "-fvisibility=hidden", "-ftls-model=local-exec", "-nostdlibinc", "-isystem", "/usr/include/wasm32-wasi", "-include", "base/alloc.h", "-D_WASI_EMULATED_SIGNAL", "-Wall", "-Werror=implicit-function-declaration",
           "-Wno-unknown-attributes", "-Wno-ignored-attributes", "-Wno-unused-function"]
 LINK = ["--target=wasm32-wasi", f"-B{LINKER_FOLDER}", "-mexec-model=reactor", "-Wl,--strip-all", "-Wl,--gc-sections",
-        "-Wl,-z,stack-size=1048576", "-Wl,--max-memory=2147483648", "-Wl,--no-entry"]
+        "-Wl,-z,stack-size=1048576", "-Wl,--max-memory=2147483648", "-Wl,--no-entry", "-Wl,--export=__stack_pointer", "-Wl,--export-table"]
 
 
 def library_sources(native: pathlib.Path) -> tuple[list[str], list[str]]:

@@ -324,6 +324,16 @@ static void put_real(struct facet_record *r, double value)
     }
 }
 
+void facet_record_real(struct facet_record *r, const char *key, double value)
+{
+    begin_value(r, key);
+    if (r->json) {
+        put_real(r, value);
+    } else {
+        facet_strbuf_printf(&r->text, "%.9g", value);
+    }
+}
+
 void facet_record_value(
     struct facet_record *r, const char *key, uint32_t bits, unsigned width, double value)
 {

@@ -55,6 +55,8 @@ void facet_record_say(struct facet_record *r, const char *format, ...)
 /* ---- values; key is NULL in a list ---- */
 
 void facet_record_number(struct facet_record *r, const char *key, int64_t value);
+/* A number that no bits belong to. */
+void facet_record_real(struct facet_record *r, const char *key, double value);
 /* The text has `digits` digits, as registers are written; with 0 it is an offset: 0x... */
 void facet_record_hex(struct facet_record *r, const char *key, uint64_t value, unsigned digits);
 void facet_record_bool(struct facet_record *r, const char *key, bool value);

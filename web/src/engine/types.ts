@@ -308,6 +308,7 @@ export interface PictureOptions extends CallOptions {
   aov?: Aov;
   flags?: number;
   mask?: number;
+  procedural?: boolean; /* the boxes of procedural primitives are seen */
   /* End of the colour scale of counts; default: as soon as the picture is whole, by the picture. */
   heatMax?: number;
   /* Some rows are done: rgba of the whole picture so far, rows first..first+count. */
@@ -347,7 +348,7 @@ export interface Tree {
   kind: Uint8Array; /* enum NodeKind */
   parent: Int32Array; /* index, -1 for the root */
   slot: Uint8Array; /* of the parent */
-  depth: Uint16Array;
+  depth: Uint32Array;
   level: Uint32Array; /* index in levels */
   children: Uint8Array; /* slots in use */
   box: Float32Array; /* six per node: lo, hi; lo > hi where there is none */
@@ -357,6 +358,7 @@ export interface Tree {
   levels: { base: string; root: number; instances: number[] }[]; /* nodes; instances that lead there */
   /* Three rows of four for each instance node, in the order of instanceNodes. */
   instanceNodes: Uint32Array;
+  instanceLevels: Int32Array; /* that each shows; -1: the image has none there */
   objectToWorld: Float32Array;
 }
 export enum NodeKind { None = 0, Primitive = 1, Box = 2, Instance = 3 }
@@ -430,11 +432,13 @@ export interface Bvh {
   check(options?: CallOptions): Promise<{ errors: number; count: number; findings: Finding[] }>;
   tree(options?: CallOptions): Promise<Tree>;
   node(index: number): Promise<NodeRecord>;
+  /* Of the nodes first .. first + count of the tree. */
   triangles(first?: number, count?: number, options?: CallOptions): Promise<Triangles>;
   dump(options?: CallOptions): Promise<string>;
   /* The camera that sees everything, as `facet bvh render` has it. */
   camera(): Promise<Camera>;
   picture(options: PictureOptions): Promise<Picture>;
+  bounds(): Promise<{ lo: [number, number, number]; hi: [number, number, number] }>;
   pixelRay(x: number, y: number, width: number, height: number, camera?: Camera): Promise<Ray>;
   /* Eight floats per ray: origin, direction, tMin, tMax. */
   trace(rays: Float32Array, options?: RayOptions & CallOptions): Promise<Hit[]>;

@@ -1,0 +1,35 @@
+/* An image as the page holds it: bytes of its own, where they lie, and what was found out. */
+#ifndef FACET_WASM_PAGE_BVH_H
+#define FACET_WASM_PAGE_BVH_H
+
+#include "gfx12/image/walk.h"
+#include "wasm/page.h"
+
+#include <facet/bvh.h>
+
+struct page_bvh {
+    facet_bvh *bvh; /* checks, prints and traces images in one piece */
+    enum facet_bvh_format format;
+    struct facet_gfx12_view view; /* GFX12: what everything about places goes by */
+    struct facet_gfx12_segment *segments;
+    bool walked;
+    struct facet_gfx12_walk walk; /* once walked; order has parents after children */
+    uint32_t *number; /* of the tree, by unit of 64 bytes: FACET_NONE where no node is */
+};
+
+/* Walks the image unless that was done: nodes are then numbered, parents before children. */
+enum facet_status page_bvh_walk(struct page_bvh *b, struct facet_error *err);
+/* The unit of 64 bytes at which node i of the tree begins. */
+static inline uint32_t page_bvh_unit(const struct page_bvh *b, uint32_t i)
+{
+    return b->walk.order[b->walk.reached - 1 - i];
+}
+/* The number of the node that has the byte, FACET_NONE when none does. */
+uint32_t page_bvh_node_at(const struct page_bvh *b, uint64_t offset);
+/* FACET_ERR_USAGE for images of XPHMG_RT. */
+enum facet_status page_bvh_needs_gfx12(const struct page_bvh *b, struct facet_error *err);
+/* A ray of eight floats: origin, direction, t_min, t_max. */
+struct facet_gfx12_query
+page_bvh_query(const struct page_bvh *b, const float *ray, uint32_t flags, uint32_t mask);
+
+#endif

@@ -1,0 +1,29 @@
+/* The engine: see types.ts. */
+import { bvhApi } from "./bvh.ts";
+import { Link } from "./link.ts";
+import { machineApi, type MachineApi } from "./machines.ts";
+import type { BvhApi, EngineInfo, EngineSource } from "./types.ts";
+
+export * from "./types.ts";
+
+export class Engine {
+  readonly bvh: BvhApi;
+  readonly machines: MachineApi;
+
+  constructor(readonly link: Link) {
+    this.bvh = bvhApi(link);
+    this.machines = machineApi((name, args, options) => link.call(name, [args], options));
+  }
+
+  get ready(): Promise<EngineInfo> {
+    return this.link.ready;
+  }
+
+  close(): void {
+    this.link.close();
+  }
+}
+
+export function startEngine(source: EngineSource): Engine {
+  return new Engine(new Link(source));
+}

@@ -1,0 +1,17 @@
+/* What page and worker tell each other. */
+
+export interface Request {
+  id: number;
+  name: string;
+  args: unknown[];
+}
+export type ToWorker = { wasm: Uint8Array } | Request | { cancel: number };
+
+export type FromWorker =
+  | { ready: { version: string; wasmBytes: number; startMilliseconds: number } }
+  | { id: number; value: unknown }
+  | { id: number; part: unknown }
+  | { id: number; progress: [done: number, total: number] }
+  | { id: number; error: { status: string; message: string; where: bigint } }
+  /* The C code cannot go on: the page makes a new worker. */
+  | { broken: string };
