@@ -5,7 +5,6 @@
 #include "base/strbuf.h"
 #include "json/json.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The frame around the views: tabs, files that are dropped or chosen, links, keys, messages. */
 
-import type { Engine } from "../engine/types.ts";
+import type { Engine } from "../engine/index.ts";
 import { packState, unpackState } from "./data.ts";
 import { button, el, put } from "./dom.ts";
 import { Messages } from "./messages.ts";
@@ -353,9 +353,8 @@ function save(name: string, bytes: Uint8Array | string): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** The page of a name beside this page: the site has <meta name="contract" content="FOLDER/">. */
+/** The page of a name beside this page, which the site's search knows: a page of a site has <meta name="contract">. */
 function contract(id: string): string | undefined {
-  const folder = document.querySelector<HTMLMetaElement>("meta[name=contract]")?.content;
-  return folder === undefined ? undefined : `${folder}${encodeURIComponent(id)}.html`;
+  const beside = document.querySelector("meta[name=contract]") !== null;
+  return beside ? `search.html?go=${encodeURIComponent(id)}` : undefined;
 }
-

@@ -1,7 +1,7 @@
 /* What a view of the page is, and what the page offers to it. A view lives in a folder of its own, exports one `View`, and is named in
  * ../views.ts; the shell knows nothing else about it. */
 
-import type { Engine } from "../engine/types.ts";
+import type { Engine } from "../engine/index.ts";
 
 /** A file that the page was given: dropped, chosen, or put into the page by `facet view`. */
 export interface InputFile {
@@ -11,13 +11,15 @@ export interface InputFile {
   readonly made?: MadeBy;
 }
 
-/** What the native program did to a file before it put it into the page. */
+/** What the native program did to a file before it put it into the page: the object of cli/cmd_view.c. */
 export interface MadeBy {
-  /** "bvh": bytes are a GFX12 image; "tiles": of XPHMG_RT; "program", "list", "file": as they were. */
-  readonly kind: "bvh" | "tiles" | "program" | "list" | "file";
-  readonly base?: number;
+  /** "bvh": bytes are a GFX12 image; "tiles": one of XPHMG_RT; "file": as they were. */
+  readonly kind: "bvh" | "tiles" | "file";
+  /** Where rays start: an address as "0x...", and the ID of a node. */
+  readonly base?: string;
   readonly root?: number;
-  readonly camera?: { readonly eye: number[]; readonly lookAt: number[]; readonly up: number[]; readonly fov: number };
+  /** Pieces of an image that has several: addresses, and where they lie in the bytes. */
+  readonly segments?: readonly { readonly address: string; readonly offset: number; readonly size: number }[];
 }
 
 /** One key that a view obeys; the page of `?` lists them. `key` is that of KeyboardEvent, "Shift+" or "Control+" before it. */

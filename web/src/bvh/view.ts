@@ -1,0 +1,604 @@
+/* The view of one image, and of a second one beside it. */
+
+import { fromBase64, toBase64 } from "../shell/data.ts";
+import { button, el, put } from "../shell/dom.ts";
+import type { InputFile, Key, Mounted, Page } from "../shell/view.ts";
+import { NodeKind } from "../engine/types.ts";
+import type { Aov, Bvh, BvhFigures, Camera, RayStep, Tree } from "../engine/types.ts";
+import { EXAMPLES, exampleTriangles, refuse } from "./files.ts";
+import type { Example } from "./files.ts";
+import { showFigures, showFindings } from "./lists.ts";
+import { PictureArea } from "./picture.ts";
+import type { BoxLines } from "./picture.ts";
+import { RayPane } from "./ray.ts";
+import { children, corners, instanceOf, number, objectToWorld } from "./record.ts";
+import { rowsOf, SpacePane } from "./space.ts";
+import { TreePane } from "./tree.ts";
+
+const AOVS: readonly (readonly [Aov, string])[] = [
+  ["picture", "Surfaces"],
+  ["nodes", "Heat: nodes"],
+  ["triangles", "Heat: triangles"],
+  ["depth", "Depth"],
+  ["normal", "Normals"],
+  ["ids", "Triangles"],
+];
+const SIZES = ["320x180", "640x360", "960x540", "1280x720"];
+/** The finished picture follows when the camera has stood still for so long. */
+const STILL_MILLISECONDS = 200;
+/** An image of at most so many bytes travels inside a link. */
+const MOST_IN_LINK = 64 * 1024;
+/** Nobody builds an axis of more pixels into a link. */
+const MOST_PIXELS = 4096;
+
+/** An image that is open. */
+interface Opened {
+  readonly name: string;
+  readonly bvh: Bvh;
+  readonly tree: Tree;
+  readonly figures: BvhFigures;
+  /** Index in the tree of the node at an offset of the image. */
+  readonly at: Map<number, number>;
+}
+
+type Space = "picture" | "space" | "compare";
+
+export class BvhView implements Mounted {
+  private readonly picture = new PictureArea({ pixel: (x, y) => void this.follow(x, y), camera: (camera) => this.turn(camera) });
+  private readonly other = new PictureArea({ pixel: (x, y) => void this.follow(x, y), camera: (camera) => this.turn(camera) });
+  private readonly space = new SpacePane();
+  private readonly tree = new TreePane({ chosen: (node) => this.choose(node) });
+  private readonly ray = new RayPane({ step: () => this.stepped(), node: (step) => this.revealStep(step) });
+  private readonly findings = el("div", { class: "pane" });
+  private readonly figures = el("div", { class: "pane" });
+  private readonly name = el("span", { class: "file-name" });
+  private readonly aov = el("select", { "aria-label": "Picture", onchange: () => void this.redraw() }, ...AOVS.map(([value, text]) => el("option", { value }, text)));
+  private readonly size = el("select", { "aria-label": "Size", onchange: () => void this.resized() }, ...SIZES.map((value) => el("option", { value }, value)));
+  private readonly x = el("input", { type: "number", min: 0, class: "narrow", "aria-label": "Pixel x", onchange: () => this.typed() });
+  private readonly y = el("input", { type: "number", min: 0, class: "narrow", "aria-label": "Pixel y", onchange: () => this.typed() });
+  private readonly difference = el("p", { class: "note" });
+  private readonly places: Record<Space, HTMLElement> = {
+    picture: el("div", { class: "place" }),
+    space: el("div", { class: "place" }, this.space.element),
+    compare: el("div", { class: "place compare" }),
+  };
+  private readonly placeButtons: Record<Space, HTMLButtonElement> = {
+    picture: button("Picture", () => this.place("picture"), { "aria-pressed": "true" }),
+    space: button("3D", () => this.place("space"), { "aria-pressed": "false", title: "Boxes and triangles in 3D (3 in this view: v)" }),
+    compare: button("Side by side", () => this.place("compare"), { "aria-pressed": "false" }),
+  };
+  private readonly lower: Record<string, { button: HTMLButtonElement; pane: HTMLElement }> = {};
+  private readonly body: HTMLElement;
+  private readonly empty: HTMLElement;
+  private first: Opened | undefined;
+  private second: Opened | undefined;
+  private example: Example | undefined;
+  private camera: Camera | undefined;
+  private pixel: { x: number; y: number } | undefined;
+  private chosen = -1;
+  private shownPlace: Space = "picture";
+  /** The next file is the one to compare with. */
+  private wantsSecond = false;
+  private pending: Record<string, unknown> | undefined;
+  private still: number | undefined;
+  private asked = 0;
+  private image: string | undefined;
+  readonly keys: readonly Key[];
+
+  constructor(
+    host: HTMLElement,
+    private readonly page: Page,
+  ) {
+    const lower = el("div", { class: "lower" });
+    const tabs = el("div", { class: "row subtabs" });
+    for (const [id, title, pane] of [
+      ["tree", "Tree", this.tree.element],
+      ["findings", "Findings", this.findings],
+      ["figures", "Figures", this.figures],
+    ] as const) {
+      const tab = button(title, () => this.showLower(id), { "aria-pressed": "false" });
+      this.lower[id] = { button: tab, pane };
+      tabs.append(tab);
+      lower.append(pane);
+    }
+    this.size.value = "640x360";
+    this.places.picture.append(this.picture.element);
+    this.body = el(
+      "div",
+      { class: "bvh-body", hidden: true },
+      el(
+        "div",
+        { class: "bvh-bar" },
+        this.name,
+        el("span", { class: "segmented", role: "group", "aria-label": "Place" }, ...Object.values(this.placeButtons)),
+        this.aov,
+        this.size,
+        button("Whole scene", () => void this.frame(), { title: "The camera that sees everything (f)" }),
+        el("span", { class: "pixel" }, "pixel ", this.x, this.y),
+        button("Compare…", () => this.compare(), { title: "Open a second image beside this one" }),
+        button("Save image", () => void this.saveImage(), { title: "The BVH image as a file, for facet bvh" }),
+      ),
+      el("div", { class: "bvh-left" }, el("div", { class: "upper" }, ...Object.values(this.places)), tabs, lower),
+      this.ray.element,
+    );
+    this.empty = el(
+      "div",
+      { class: "bvh-empty" },
+      el("h2", {}, "No image yet"),
+      el("p", {}, "Open a BVH image of GFX12 (.gfx12) or XPHMG_RT (.tiles). ", el("code", {}, "facet view scene.glb"), " builds one of a scene and opens it here; captures (.rra) too."),
+      el("p", { class: "row" }, button("Open a file…", () => this.page.choose(), { class: "primary" }), ...EXAMPLES.map((name) => button(`Example: ${name}`, () => this.guard(this.openExample(name))))),
+    );
+    host.append(this.empty, this.body);
+    this.place("picture");
+    this.showLower("tree");
+    this.keys = [
+      { key: "ArrowLeft", text: "Step of the ray back", run: () => this.ray.go(this.ray.step - 1) },
+      { key: "ArrowRight", text: "Step of the ray", run: () => this.ray.go(this.ray.step + 1) },
+      { key: "Home", text: "First step", run: () => this.ray.go(0) },
+      { key: "End", text: "Last step", run: () => this.ray.go(Infinity) },
+      { key: " ", text: "Play the steps, or stop", run: () => this.ray.togglePlay() },
+      { key: "b", text: "Bits or decimal numbers", run: () => this.ray.toggleBits() },
+      { key: "Shift+ArrowLeft", text: "Ray of the pixel to the left (and →, ↑, ↓)", run: () => this.move(-1, 0) },
+      { key: "Shift+ArrowRight", text: "Ray of the pixel to the right", run: () => this.move(1, 0) },
+      { key: "Shift+ArrowUp", text: "Ray of the pixel above", run: () => this.move(0, -1) },
+      { key: "Shift+ArrowDown", text: "Ray of the pixel below", run: () => this.move(0, 1) },
+      { key: "f", text: "The camera that sees everything", run: () => void this.frame() },
+      { key: "a", text: "Next picture: surfaces, heat, depth…", run: () => this.nextAov() },
+      { key: "v", text: "Picture, 3D, side by side", run: () => this.nextPlace() },
+      { key: "Drag", text: "Turn the camera; the wheel goes nearer" },
+    ];
+  }
+
+  /* ---- files and links ---- */
+
+  async open(file: InputFile): Promise<void> {
+    refuse(file);
+    const made = file.made;
+    const options =
+      made?.kind === "bvh" && made.base !== undefined
+        ? {
+            base: BigInt(made.base),
+            root: made.root ?? 5,
+            ...(made.segments === undefined
+              ? {}
+              : { segments: made.segments.map((one) => ({ address: BigInt(one.address), offset: one.offset, size: one.size })) }),
+          }
+        : undefined;
+    const second = this.wantsSecond && this.first !== undefined;
+    const opened = await this.reading(file.name, async () => this.page.engine.bvh.open(file.bytes, options));
+    this.example = undefined;
+    this.image = undefined;
+    if (second) {
+      await this.take(opened, true);
+    } else {
+      await this.take(opened, false);
+      if (file.bytes.length <= MOST_IN_LINK && options?.segments === undefined && (options?.base ?? 0n) === 0n) {
+        this.image = toBase64(file.bytes);
+      }
+      await this.continuePending();
+    }
+  }
+
+  private async openExample(name: Example): Promise<void> {
+    const opened = await this.reading(name, async () => this.page.engine.bvh.build(exampleTriangles(name), "gfx12", "high"));
+    await this.take(opened, false);
+    this.example = name;
+    this.image = undefined;
+    this.page.changed();
+  }
+
+  /** Everything about an image that takes time, behind one bar. */
+  private async reading(name: string, open: () => Promise<Bvh>): Promise<Opened> {
+    const cancel = new AbortController();
+    const work = this.page.work(`Reading ${name}`, () => cancel.abort());
+    try {
+      const bvh = await open();
+      const tree = await bvh.tree({ signal: cancel.signal, progress: (done, total) => work.progress(done / total) });
+      const figures = await bvh.figures({ signal: cancel.signal });
+      const at = new Map<number, number>();
+      for (let i = 0; i < tree.count; i++) {
+        at.set(tree.offset[i] ?? 0, i);
+      }
+      return { name, bvh, tree, figures, at };
+    } finally {
+      work.done();
+    }
+  }
+
+  private async take(opened: Opened, second: boolean): Promise<void> {
+    this.wantsSecond = false;
+    if (second) {
+      void this.second?.bvh.close();
+      this.second = opened;
+      this.showAllFigures();
+      this.place("compare");
+      await this.redraw();
+      return;
+    }
+    void this.first?.bvh.close();
+    void this.second?.bvh.close();
+    this.first = opened;
+    this.second = undefined;
+    this.pixel = undefined;
+    this.chosen = -1;
+    this.body.hidden = false;
+    this.empty.hidden = true;
+    this.name.textContent = opened.name;
+    this.name.title = `${opened.bvh.format}, ${opened.bvh.size} bytes`;
+    this.tree.show(opened.tree);
+    this.ray.clear("Click a pixel of the picture: its ray is followed node by node.");
+    this.showAllFigures();
+    this.camera = await opened.bvh.camera();
+    this.place("picture");
+    this.guard(this.check(opened));
+    await this.redraw();
+  }
+
+  private showAllFigures(): void {
+    if (this.first !== undefined) {
+      showFigures(this.figures, [this.first.name, this.second?.name ?? ""], this.first.figures, this.second?.figures);
+    }
+  }
+
+  private async check(opened: Opened): Promise<void> {
+    const result = await opened.bvh.check();
+    if (this.first === opened) {
+      showFindings(this.findings, result, (finding) => {
+        if (finding.node >= 0) {
+          this.showLower("tree");
+          this.tree.reveal(finding.node);
+          this.choose(finding.node);
+        }
+      });
+      const tab = this.lower["findings"]?.button;
+      if (tab !== undefined) {
+        tab.textContent = result.count > 0 ? `Findings (${result.count})` : "Findings";
+      }
+    }
+  }
+
+  state(): unknown {
+    if (this.first === undefined) {
+      return undefined;
+    }
+    return {
+      ...(this.example !== undefined ? { example: this.example } : { file: this.first.name }),
+      ...(this.image !== undefined ? { image: this.image } : {}),
+      camera: this.camera,
+      aov: this.aov.value,
+      size: this.size.value,
+      ...(this.pixel !== undefined ? { pixel: [this.pixel.x, this.pixel.y], step: this.ray.step } : {}),
+    };
+  }
+
+  async restore(state: unknown): Promise<void> {
+    if (typeof state !== "object" || state === null) {
+      throw new Error("the link says nothing about an image");
+    }
+    const wanted = state as Record<string, unknown>;
+    const example = EXAMPLES.find((name) => name === wanted["example"]);
+    this.pending = wanted;
+    if (example !== undefined) {
+      if (this.example !== example) {
+        await this.openExample(example);
+      }
+      await this.continuePending();
+    } else if (typeof wanted["image"] === "string" && this.first?.name !== wanted["file"]) {
+      await this.open({ name: String(wanted["file"] ?? "image"), bytes: fromBase64(wanted["image"]) });
+    } else if (this.first !== undefined) {
+      await this.continuePending();
+    } else {
+      throw new Error(`the link is about ${String(wanted["file"] ?? "an image")}; open that file, and it continues there`);
+    }
+  }
+
+  /** What a link asked for once its image is there. All of it is from a URL: nothing is taken unseen. */
+  private async continuePending(): Promise<void> {
+    const wanted = this.pending;
+    this.pending = undefined;
+    if (wanted === undefined) {
+      return;
+    }
+    const aov = AOVS.find(([name]) => name === wanted["aov"])?.[0];
+    this.aov.value = aov ?? this.aov.value;
+    this.size.value = SIZES.find((size) => size === wanted["size"]) ?? this.size.value;
+    this.camera = cameraOf(wanted["camera"]) ?? this.camera;
+    const pixel = wanted["pixel"];
+    const drawn = this.redraw();
+    if (Array.isArray(pixel) && pixel.length === 2 && pixel.every((p) => Number.isInteger(p) && p >= 0 && p < MOST_PIXELS)) {
+      await this.follow(Number(pixel[0]), Number(pixel[1]), Number.isInteger(wanted["step"]) ? Number(wanted["step"]) : 0);
+    }
+    await drawn;
+  }
+
+  shown(visible: boolean): void {
+    if (!visible) {
+      this.ray.stopPlay();
+      this.picture.stop();
+    } else if (this.first !== undefined && this.picture.picture === undefined) {
+      void this.redraw();
+    }
+  }
+
+  /* ---- the picture ---- */
+
+  private get pixels(): { width: number; height: number } {
+    const [width = 640, height = 360] = this.size.value.split("x").map(Number);
+    return { width, height };
+  }
+
+  private async redraw(preview = false): Promise<void> {
+    const { first, second, camera } = this;
+    if (first === undefined || camera === undefined) {
+      return;
+    }
+    const work = preview ? undefined : this.page.work("Drawing", () => this.picture.stop());
+    try {
+      const aov = this.aov.value as Aov;
+      const left = await this.picture.draw(first.bvh, camera, this.pixels, aov, (part) => work?.progress(second === undefined ? part : part / 2), preview);
+      if (second !== undefined && left !== undefined) {
+        const right = await this.other.draw(second.bvh, camera, this.pixels, aov, (part) => work?.progress(0.5 + part / 2), preview);
+        if (right !== undefined && !preview) {
+          let differs = 0;
+          for (let i = 0; i < left.rgba.length; i += 4) {
+            differs += left.rgba[i] !== right.rgba[i] || left.rgba[i + 1] !== right.rgba[i + 1] || left.rgba[i + 2] !== right.rgba[i + 2] ? 1 : 0;
+          }
+          this.difference.textContent = `${differs} of ${left.width * left.height} pixels differ; nodes per ray ${(left.nodes / left.rays).toFixed(3)} and ${(right.nodes / right.rays).toFixed(3)}`;
+        }
+      }
+      this.lines();
+      if (!preview) {
+        this.page.changed();
+      }
+    } catch (error) {
+      this.complain(error);
+    } finally {
+      work?.done();
+    }
+  }
+
+  private turn(camera: Camera): void {
+    this.camera = camera;
+    void this.redraw(true);
+    clearTimeout(this.still);
+    this.still = window.setTimeout(() => {
+      void this.redraw();
+      if (this.pixel !== undefined) {
+        void this.follow(this.pixel.x, this.pixel.y);
+      }
+    }, STILL_MILLISECONDS);
+  }
+
+  private async frame(): Promise<void> {
+    if (this.first !== undefined) {
+      this.camera = await this.first.bvh.camera();
+      this.space.look(this.camera);
+      await this.redraw();
+      if (this.pixel !== undefined) {
+        await this.follow(this.pixel.x, this.pixel.y);
+      }
+    }
+  }
+
+  private async resized(): Promise<void> {
+    this.pixel = undefined;
+    this.ray.clear("Click a pixel of the picture: its ray is followed node by node.");
+    this.stepped();
+    await this.redraw();
+  }
+
+  private nextAov(): void {
+    const at = AOVS.findIndex(([name]) => name === this.aov.value);
+    this.aov.value = AOVS[(at + 1) % AOVS.length]?.[0] ?? "picture";
+    void this.redraw();
+  }
+
+  /* ---- the ray ---- */
+
+  private typed(): void {
+    const { width, height } = this.pixels;
+    const clamp = (text: string, most: number) => Math.min(Math.max(Math.trunc(Number(text)) || 0, 0), most - 1);
+    void this.follow(clamp(this.x.value, width), clamp(this.y.value, height));
+  }
+
+  private move(dx: number, dy: number): void {
+    const { width, height } = this.pixels;
+    const from = this.pixel ?? { x: Math.floor(width / 2), y: Math.floor(height / 2) };
+    void this.follow(Math.min(Math.max(from.x + dx, 0), width - 1), Math.min(Math.max(from.y + dy, 0), height - 1));
+  }
+
+  private async follow(x: number, y: number, step = 0): Promise<void> {
+    const { first, camera } = this;
+    if (first === undefined || camera === undefined) {
+      return;
+    }
+    const ask = ++this.asked;
+    this.pixel = { x, y };
+    this.x.value = String(x);
+    this.y.value = String(y);
+    const { width, height } = this.pixels;
+    try {
+      const ray = await first.bvh.pixelRay(x, y, width, height, camera);
+      const record = await first.bvh.explain(ray);
+      if (ask === this.asked) {
+        this.ray.show(`Ray of pixel (${x}, ${y})`, record, step);
+        this.markTree();
+        this.page.changed();
+      }
+    } catch (error) {
+      if (ask === this.asked) {
+        this.ray.clear(error instanceof Error ? error.message : String(error));
+      }
+    }
+  }
+
+  private stepped(): void {
+    this.lines();
+    const step = this.ray.shown?.steps[this.ray.step];
+    if (step !== undefined && this.lower["tree"]?.pane.hidden === false) {
+      this.revealStep(step);
+    }
+    this.page.changed();
+  }
+
+  private nodeOf(step: RayStep): number {
+    const offset = step.image_offset === undefined ? NaN : Number(step.image_offset);
+    return this.first?.at.get(offset) ?? -1;
+  }
+
+  private revealStep(step: RayStep): void {
+    const node = this.nodeOf(step);
+    if (node >= 0) {
+      this.showLower("tree");
+      this.chosen = node;
+      this.tree.reveal(node);
+      this.lines();
+    }
+  }
+
+  private markTree(): void {
+    const marks = new Map<number, string>();
+    for (const step of this.ray.shown?.steps ?? []) {
+      const node = this.nodeOf(step);
+      const hit = step.kind === "primitive" ? number(step["t_before"] as never) !== number(step["t_after"] as never) : children(step).some((child) => child.hit);
+      if (node >= 0) {
+        marks.set(node, hit || marks.get(node) === "hit" ? "hit" : "missed");
+      }
+    }
+    this.tree.mark(marks);
+  }
+
+  private choose(node: number): void {
+    this.chosen = node;
+    this.lines();
+  }
+
+  /** The boxes of the step and of the chosen node, over the picture and in 3D. */
+  private lines(): void {
+    const boxes: BoxLines[] = [];
+    const record = this.ray.shown;
+    const step = record?.steps[this.ray.step];
+    let ray: [number[], number[]] | undefined;
+    if (record !== undefined && step !== undefined) {
+      const instance = step.kind === "instance" ? step : instanceOf(record, this.ray.step);
+      const toWorld = objectToWorld(instance);
+      for (const child of children(step)) {
+        if (child.cull !== "empty") {
+          boxes.push({ corners: corners(child.lo.map(number), child.hi.map(number), toWorld), kind: child.hit ? "hit" : "culled" });
+        }
+      }
+      const begin = record.steps[0]?.ray;
+      const t = number(record.result["t"] as never);
+      if (begin !== undefined) {
+        const far = Number.isFinite(t) ? t : Number.isFinite(number(begin.extent)) ? number(begin.extent) : 1e3;
+        const o = begin.origin.map(number);
+        ray = [o, o.map((x, i) => x + far * number(begin.direction[i]))];
+      }
+    }
+    boxes.push(...this.boxOf(step === undefined ? -1 : this.nodeOf(step), "current"));
+    if (step === undefined || this.chosen !== this.nodeOf(step)) {
+      boxes.push(...this.boxOf(this.chosen, "chosen"));
+    }
+    this.picture.show(boxes, this.pixel);
+    this.other.show([], this.pixel);
+    this.space.show(boxes, ray);
+  }
+
+  /** The box of a node, where the first instance of its level stands. */
+  private boxOf(node: number, kind: BoxLines["kind"]): BoxLines[] {
+    const tree = this.first?.tree;
+    if (tree === undefined || node < 0) {
+      return [];
+    }
+    const b = Array.from(tree.box.subarray(6 * node, 6 * node + 6));
+    if (!((b[0] ?? 1) <= (b[3] ?? 0))) {
+      return [];
+    }
+    const level = tree.level[node] ?? 0;
+    const instance = tree.levels[level]?.instances[0];
+    const rows = instance === undefined ? undefined : rowsOf(tree, tree.instanceNodes.indexOf(instance));
+    return [{ corners: corners(b.slice(0, 3), b.slice(3), tree.kind[node] === NodeKind.Instance && level === 0 ? undefined : rows), kind }];
+  }
+
+  /* ---- places ---- */
+
+  private place(place: Space): void {
+    this.shownPlace = place;
+    for (const [name, host] of Object.entries(this.places)) {
+      host.hidden = name !== place;
+      this.placeButtons[name as Space].setAttribute("aria-pressed", String(name === place));
+    }
+    if (place === "compare") {
+      put(
+        this.places.compare,
+        el("figure", {}, el("figcaption", {}, this.first?.name ?? ""), this.picture.element),
+        this.second === undefined
+          ? el("div", { class: "empty" }, el("p", {}, "No second image."), button("Open a second image…", () => this.compare()))
+          : el("figure", {}, el("figcaption", {}, this.second.name), this.other.element),
+        this.difference,
+      );
+    } else if (place === "picture") {
+      this.places.picture.append(this.picture.element);
+    } else {
+      this.guard(this.loadSpace());
+    }
+  }
+
+  private nextPlace(): void {
+    const names: Space[] = ["picture", "space", "compare"];
+    this.place(names[(names.indexOf(this.shownPlace) + 1) % names.length] ?? "picture");
+  }
+
+  private async loadSpace(): Promise<void> {
+    const { first, camera } = this;
+    if (first === undefined || camera === undefined) {
+      return;
+    }
+    const cancel = new AbortController();
+    const work = this.page.work("Bringing the triangles", () => cancel.abort());
+    try {
+      await this.space.load(first.bvh, first.tree, camera, cancel.signal, (part) => work.progress(part));
+      this.space.resize();
+      this.lines();
+    } finally {
+      work.done();
+    }
+  }
+
+  private showLower(id: string): void {
+    for (const [name, { button: tab, pane }] of Object.entries(this.lower)) {
+      pane.hidden = name !== id;
+      tab.setAttribute("aria-pressed", String(name === id));
+    }
+  }
+
+  private compare(): void {
+    this.wantsSecond = true;
+    this.page.say("news", "The next image that you open or drop stands beside this one.");
+    this.page.choose();
+  }
+
+  private async saveImage(): Promise<void> {
+    if (this.first !== undefined) {
+      const stem = this.first.name.replace(/\.[^.]*$/, "");
+      this.page.save(`${stem}.${this.first.bvh.format === "gfx12" ? "gfx12" : "tiles"}`, await this.first.bvh.image());
+    }
+  }
+
+  private guard(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.complain(error));
+  }
+
+  private complain(error: unknown): void {
+    this.page.say("error", error instanceof Error ? error.message : String(error));
+  }
+}
+
+function cameraOf(value: unknown): Camera | undefined {
+  const isPoint = (p: unknown): p is [number, number, number] => Array.isArray(p) && p.length === 3 && p.every((x) => typeof x === "number" && Number.isFinite(x));
+  if (typeof value !== "object" || value === null) {
+    return undefined;
+  }
+  const { eye, lookAt, up, fov } = value as Record<string, unknown>;
+  return isPoint(eye) && isPoint(lookAt) && isPoint(up) && typeof fov === "number" && fov > 0 && fov < 180 ? { eye, lookAt, up, fov } : undefined;
+}
