@@ -4,6 +4,8 @@
  *
  * 800 digits decide every format: halfway points of binary64 have at most 767, so what follows can
  * only say "and a little more". */
+#include "num/decimal.h"
+
 #include "num/core.h"
 
 #include <string.h>
@@ -214,11 +216,13 @@ read_word(const struct facet_fp_format *f, const char *p, uint64_t *magnitude, u
     return starts_with_word(p, "infinity") ? 8 : 3;
 }
 
-uint64_t
-facet_num_from_text(enum facet_format to, const char *text, size_t *length, unsigned *flags)
+uint64_t facet_num_from_text_by(enum facet_format to,
+                                const char *text,
+                                size_t *length,
+                                const struct facet_num_policy *policy,
+                                unsigned *flags)
 {
     const struct facet_fp_format *f = &facet_fp_formats[to];
-    const struct facet_num_policy nearest = {.rm = FACET_RNE, .nan = FACET_NAN_FIRST};
     bool negative = *text == '-';
     const char *p = text + (*text == '-' || *text == '+');
     bool hex = p[0] == '0' && (p[1] | 32) == 'x';
@@ -243,5 +247,13 @@ facet_num_from_text(enum facet_format to, const char *text, size_t *length, unsi
     }
     value = hex ? hex_value(&d, exponent) : decimal_value(&d, exponent);
     value.sign = negative;
-    return facet_num_round(f, value, &nearest, flags);
+    return facet_num_round(f, value, policy, flags);
+}
+
+uint64_t
+facet_num_from_text(enum facet_format to, const char *text, size_t *length, unsigned *flags)
+{
+    const struct facet_num_policy nearest = {.rm = FACET_RNE, .nan = FACET_NAN_FIRST};
+
+    return facet_num_from_text_by(to, text, length, &nearest, flags);
 }
