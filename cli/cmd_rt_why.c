@@ -85,19 +85,6 @@ read_flags(const struct cli_args *args, unsigned where, struct facet_xphmg_rt_wh
     return true;
 }
 
-/* A number as an element: the nearest one; infinity only for infinity. */
-static uint32_t element_of(const struct facet_rtbvh_view *view, unsigned i, float value)
-{
-    struct facet_conv conv = view->numbers.channel[i < 6 ? i % 3 : 3];
-    unsigned flags = 0;
-
-    conv.rm = FACET_RNE;
-    conv.sat =
-        !isinf(value) || facet_format_is_int(conv.elem) || !facet_fp_formats[conv.elem].has_inf;
-    conv.nan_pol = 0;
-    return facet_narrow(&conv, facet_float_bits(value), &flags);
-}
-
 static bool read_ray(const struct cli_args *args, struct facet_xphmg_rt_why_query *q)
 {
     struct session_ray_number number[FACET_RT_RAY_ELEMENTS + 1] = {
@@ -126,7 +113,8 @@ static bool read_ray(const struct cli_args *args, struct facet_xphmg_rt_why_quer
                           facet_format_name(q->view->eff.elem));
             return false;
         }
-        q->ray[i] = number[i].coded ? number[i].bits : element_of(q->view, i, number[i].value);
+        q->ray[i] = number[i].coded ? number[i].bits
+                                    : facet_xphmg_rt_why_element(q->view, i, number[i].value);
     }
     return true;
 }

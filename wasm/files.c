@@ -9,7 +9,8 @@ enum facet_status facet_side_file_read(const char *folder,
 {
     (void)folder, (void)limit;
     *out = (struct facet_bytes){NULL, 0};
-    return facet_fail(err, FACET_ERR_IO, 0, "%s: a page has no files beside the one it shows", name);
+    return facet_fail(
+        err, FACET_ERR_IO, 0, "%s: a page has no files beside the one it shows", name);
 }
 
 bool facet_side_file_exists(const char *folder, const char *name)

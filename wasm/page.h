@@ -1,15 +1,16 @@
 /* Facet for the page: the C library as functions over flat memory, called by web/src/engine.
  *
- * An exported function `page_ROOM_VERB`, in page_ROOM.c, returns an enum facet_status and leaves its
- * answer in the one result, where the page finds it by page_result_data and page_result_size until
- * the next call: JSON or bytes, as the function says. When the status is not FACET_OK, the result is
+ * An exported function `page_ROOM_VERB`, in page_ROOM.c, returns an enum facet_status and leaves
+ * its answer in the one result, where the page finds it by page_result_data and page_result_size
+ * until the next call: JSON or bytes, as the function says. When the status is not FACET_OK, the
+ * result is
  * {"status": "bad input", "where": "0x3", "message": "..."} instead.
  *
  * Texts that come in end with a zero byte; bytes come as address and size. The page makes room for
  * both by page_alloc and gives it back by page_free when the call has returned, so that a function
- * copies what it keeps. Objects that live on (an image, a machine) are handed out and taken as their
- * address. There is one thread and one page: nothing is locked, and nobody but the worker, whose code
- * is ours, sees addresses. */
+ * copies what it keeps. Objects that live on (an image, a machine) are handed out and taken as
+ * their address. There is one thread and one page: nothing is locked, and nobody but the worker,
+ * whose code is ours, sees addresses. */
 #ifndef FACET_WASM_PAGE_H
 #define FACET_WASM_PAGE_H
 

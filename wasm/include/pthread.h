@@ -6,7 +6,10 @@ typedef struct {
     char unused;
 } pthread_mutex_t;
 typedef int pthread_once_t;
-#define PTHREAD_MUTEX_INITIALIZER {0}
+#define PTHREAD_MUTEX_INITIALIZER                                                                  \
+    {                                                                                              \
+        0                                                                                          \
+    }
 #define PTHREAD_ONCE_INIT 0
 
 static inline int pthread_mutex_init(pthread_mutex_t *mutex, const void *attributes)

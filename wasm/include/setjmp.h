@@ -1,5 +1,6 @@
 /* Jumps out of deep calls, where WebAssembly has none: the page throws an exception and catches it
- * (web/src/engine/wasm.ts). There is no setjmp; who would call it gives the page a function to call. */
+ * (web/src/engine/wasm.ts). There is no setjmp; who would call it gives the page a function to
+ * call. */
 #ifndef FACET_WASM_SETJMP_H
 #define FACET_WASM_SETJMP_H
 

@@ -7,6 +7,18 @@
 
 #include <string.h>
 
+uint32_t facet_xphmg_rt_why_element(const struct facet_rtbvh_view *view, unsigned i, float value)
+{
+    struct facet_conv conv = view->numbers.channel[i < 6 ? i % 3 : 3];
+    unsigned flags = 0;
+
+    conv.rm = FACET_RNE;
+    conv.sat =
+        !isinf(value) || facet_format_is_int(conv.elem) || !facet_fp_formats[conv.elem].has_inf;
+    conv.nan_pol = 0;
+    return facet_narrow(&conv, facet_float_bits(value), &flags);
+}
+
 /* Addresses in the machine. */
 enum {
     CODE = 0x80000000u,

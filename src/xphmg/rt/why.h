@@ -23,6 +23,9 @@ struct facet_xphmg_rt_why_query {
     uint8_t eps;             /* code: RTCONF2.EPS_SCALE with eps_ctl, RTCFG.EPS_DFLT without */
 };
 
+/* Number i of a ray as an element of the image: the nearest one; infinity only for infinity. */
+uint32_t facet_xphmg_rt_why_element(const struct facet_rtbvh_view *view, unsigned i, float value);
+
 /* ---- a job -------------------------------------------------------------------------------------
  */
 

@@ -3,7 +3,7 @@ import type { PicturePart } from "./calls_bvh.ts";
 import { engineError, type Link } from "./link.ts";
 import type {
   Aov, Bvh, BvhApi, BvhFigures, BvhPlace, CallOptions, Camera, Finding, Hit, NodeRecord, Picture, PictureOptions, Ray, RayOptions,
-  RayRecord, Tree, Triangles,
+  RayRecord, RtRecord, Tree, Triangles,
 } from "./types.ts";
 
 const ANY_HIT = 4; /* FACET_GFX12_API_TERMINATE_ON_FIRST_HIT */
@@ -201,6 +201,11 @@ class Image implements Bvh {
 
   async explain(ray: Ray, options: RayOptions & CallOptions = {}): Promise<RayRecord> {
     return this.link.json("page_bvh_explain", [await this.own(), rayNumbers(ray), flagsOf(options), options.mask ?? 0xff], options);
+  }
+
+  async explainRt(ray: Ray, options: { anyHit?: boolean; cullBack?: boolean } & CallOptions = {}): Promise<RtRecord> {
+    return this.link.json("page_rt_explain", [await this.own(), rayNumbers(ray), Number(options.anyHit ?? false), Number(options.cullBack ?? false)],
+      options);
   }
 
   async close(): Promise<void> {

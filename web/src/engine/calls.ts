@@ -2,6 +2,7 @@
  * in between, and a cancelled call ends there. */
 import { bvhCalls } from "./calls_bvh.ts";
 import { sessionCalls } from "./calls_session.ts";
+import { isaCalls } from "./isa.ts";
 import type { Argument, Wasm } from "./wasm.ts";
 
 export interface Context {
@@ -19,5 +20,6 @@ export const calls: Calls = {
   raw: (wasm, [name, ...values]: [string, ...Argument[]]) => wasm.bytes(name, ...values),
   json: (wasm, [name, ...values]: [string, ...Argument[]]) => wasm.json(name, ...values),
   ...bvhCalls,
+  ...isaCalls,
   ...sessionCalls,
 };

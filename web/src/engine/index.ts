@@ -1,17 +1,23 @@
 /* The engine: see types.ts. */
 import { bvhApi } from "./bvh.ts";
+import { isaApi } from "./isa.ts";
 import { Link } from "./link.ts";
 import { machineApi, type MachineApi } from "./machines.ts";
-import type { BvhApi, EngineInfo, EngineSource } from "./types.ts";
+import { rtApi } from "./rt.ts";
+import type { BvhApi, EngineInfo, EngineSource, IsaApi, RtApi } from "./types.ts";
 
 export * from "./types.ts";
 
 export class Engine {
   readonly bvh: BvhApi;
+  readonly isa: IsaApi;
   readonly machines: MachineApi;
+  readonly rt: RtApi;
 
   constructor(readonly link: Link) {
     this.bvh = bvhApi(link);
+    this.isa = isaApi(link);
+    this.rt = rtApi(link);
     this.machines = machineApi((name, args, options) => link.call(name, [args], options));
   }
 

@@ -9,6 +9,8 @@
  * anew, after which machines are gone (their calls fail with status "lost") and images open again by
  * themselves. */
 
+import type { MachineApi } from "./machines.ts";
+
 /* ---- calls ---- */
 
 export interface CallOptions {
@@ -48,11 +50,12 @@ export type Vector = [Value, Value, Value];
 export type Isa = "xphmg" | "tile";
 
 export interface Diagnostic {
-  severity: "error" | "warning" | "note";
+  severity: "error";
   line: number; /* from 1 */
-  column: number; /* from 1; 0: the whole line */
-  length: number; /* characters of the word at fault, at least 1 */
+  column: number; /* from 1, in bytes of UTF-8 */
+  length: number; /* bytes at fault, at least 1 */
   message: string;
+  hint: string; /* what was expected, or a near miss; "" for none */
 }
 
 export interface Assembled {
@@ -119,175 +122,6 @@ export interface IsaApi {
   decode(isa: Isa, word: number, pc?: bigint): Promise<Decoded>;
   rows(isa: Isa): Promise<InsnRow[]>;
   csrs(isa: Isa): Promise<CsrRow[]>;
-}
-
-/* ---- machines ---- */
-
-export interface RegDesc {
-  name: string;
-  alias: string | null;
-  group: string;
-  width: number;
-  type: "integer" | "float" | "vector" | "code" | "flags";
-  readOnly: boolean;
-}
-
-export interface CsrDesc {
-  name: string;
-  number: number;
-  width: number;
-  fields: { name: string; hi: number; lo: number; access: CsrField["access"]; meaning: string | null }[];
-}
-
-export interface CoreDesc {
-  name: string;
-  pc: number; /* index of the program counter in regs */
-  regs: RegDesc[];
-  csrs: CsrDesc[];
-}
-
-export interface Region {
-  space: number;
-  name: string;
-  base: string;
-  size: string;
-  writable: boolean;
-  device: boolean;
-}
-
-export interface MachineDesc {
-  kind: "xphmg" | "tile";
-  cores: CoreDesc[];
-  spaces: { name: string; regions: Region[] }[];
-}
-
-export type StopReason =
-  | "budget" | "breakpoint" | "watchpoint" | "trap" | "exit" | "fault" | "idle" | "request" | "memory"
-  | "cancelled";
-
-export interface Stop {
-  reason: StopReason;
-  core: number;
-  point: number;
-  pc: string;
-  steps: number; /* done by this call */
-  code: string; /* exit code, cause of a trap or fault */
-  address: string;
-  explanation: string; /* a sentence: what happened and where */
-}
-
-export interface Change {
-  core: number;
-  what: "reg" | "csr" | "memory";
-  index: number; /* of the register or CSR */
-  name: string;
-  address: string; /* memory */
-  size: number;
-  old: string;
-  new: string;
-}
-
-export interface CoreState {
-  pc: string;
-  line: number; /* of the source that was assembled; 0: none */
-  text: string; /* the instruction at pc */
-  retired: number;
-  regs: string[]; /* "0x...", in the order of CoreDesc.regs */
-  csrs: string[];
-}
-
-export interface MachineState {
-  steps: number; /* since creation */
-  nextCore: number; /* -1: none */
-  cores: CoreState[];
-  changes: Change[]; /* by the last step, run or step back; registers and CSRs: those that differ */
-  console: string; /* all that the guest has written */
-  ended: Stop | null; /* exit or fault: nothing more will happen */
-}
-
-export interface Line {
-  address: string;
-  word: string;
-  text: string;
-  line: number; /* of the source; 0: none */
-  symbol: string; /* "loop", "loop+8"; "" without one */
-  count: number; /* times executed since creation, when profiling */
-}
-
-export interface Frame {
-  width: number;
-  height: number;
-  rgba: Uint8ClampedArray; /* sRGB */
-}
-
-export interface HartConfig {
-  program: Uint8Array; /* ELF */
-  harts?: number;
-  ramBytes?: number; /* default 16 MiB */
-  configuration?: string; /* "full", "min,pmask_banks=4", ... */
-  plain?: boolean;
-  input?: string; /* of the console */
-  profile?: boolean; /* counts of every instruction */
-}
-
-export interface TileConfig {
-  program: Uint8Array; /* ELF of a kernel */
-  columns: number; /* of tiles */
-  rows: number;
-  tileWidth?: number;
-  tileHeight?: number;
-  vramBytes?: number; /* default 4 MiB */
-  /* Put into VRAM before the dispatch. */
-  memory?: { address: number; bytes: Uint8Array }[];
-  argBase?: number;
-  argSize?: number;
-  constBase?: number;
-  constSize?: number;
-  sharedSize?: number;
-  coreMask?: number;
-  watchdog?: number;
-  random?: boolean; /* order of the cores */
-  seed?: number;
-  quantum?: number;
-  strong?: boolean;
-  plain?: boolean;
-  profile?: boolean;
-}
-
-export interface RunOptions extends CallOptions {
-  steps?: number; /* most of them; default: until something stops it */
-  stopOnTrap?: boolean;
-}
-
-/* A machine with its past: `back` restores an earlier snapshot and runs forward. */
-export interface Session {
-  readonly desc: MachineDesc;
-  state(): Promise<MachineState>;
-  step(count?: number, core?: number): Promise<{ stop: Stop; state: MachineState }>;
-  run(options?: RunOptions): Promise<{ stop: Stop; state: MachineState }>;
-  back(count?: number, options?: CallOptions): Promise<{ stop: Stop; state: MachineState }>;
-  /* Back to the first step. */
-  restart(): Promise<MachineState>;
-  /* By address or by line of the source that was assembled; the id, for `clear`. */
-  breakAt(address: bigint, core?: number): Promise<number>;
-  breakAtLine(line: number): Promise<number[]>;
-  watch(address: bigint, size: number, on: "read" | "write" | "both", space?: number): Promise<number>;
-  clear(point: number): Promise<void>;
-  setRegister(core: number, name: string, value: bigint): Promise<MachineState>;
-  read(address: bigint, size: number, space?: number): Promise<Uint8Array>;
-  write(address: bigint, bytes: Uint8Array, space?: number): Promise<void>;
-  /* The program as instructions, from symbol to symbol. */
-  listing(): Promise<Line[]>;
-  disassemble(address: bigint, count: number, core?: number): Promise<Line[]>;
-  /* xphmg: the guest's framebuffer; null while it shows none. */
-  frame(): Promise<Frame | null>;
-  input(text: string): Promise<void>;
-  close(): Promise<void>;
-}
-
-export interface MachineApi {
-  hart(config: HartConfig): Promise<Session>;
-  tile(config: TileConfig): Promise<Session>;
 }
 
 /* ---- BVH images ---- */
@@ -406,6 +240,14 @@ export interface Hit {
   node: number;
 }
 
+/* What `facet rt why --json` writes about a ray through an image of XPHMG_RT. */
+export interface RtRecord {
+  ray: Record<string, unknown>;
+  events: Record<string, unknown>[];
+  complete: boolean;
+  result: Record<string, unknown>;
+}
+
 /* A step of a ray: what `facet bvh why --json` calls one. */
 export interface RayStep {
   step: number;
@@ -442,7 +284,9 @@ export interface Bvh {
   pixelRay(x: number, y: number, width: number, height: number, camera?: Camera): Promise<Ray>;
   /* Eight floats per ray: origin, direction, tMin, tMax. */
   trace(rays: Float32Array, options?: RayOptions & CallOptions): Promise<Hit[]>;
+  /* GFX12; images of XPHMG_RT have explainRt. */
   explain(ray: Ray, options?: RayOptions & CallOptions): Promise<RayRecord>;
+  explainRt(ray: Ray, options?: { anyHit?: boolean; cullBack?: boolean } & CallOptions): Promise<RtRecord>;
   close(): Promise<void>;
 }
 
@@ -528,13 +372,21 @@ export interface NumApi {
 
 /* ---- single tests and samples ---- */
 
-/* Elements are bits of `numbers.elem`, FP32 without it. */
+/* Elements are bits of a format, FP32 unless `element` names another. The records have the members of facet/rt.h; what comes
+ * after the rule that decided was not computed and is 0. */
+export interface RtTest {
+  outcome: "miss" | "hit" | "nan";
+  decided: string; /* "B7": the rule of the contract that did */
+  values: Value[]; /* tnear, tfar, or t, u, v */
+  flags: FlagName[];
+  ray: { o: Vector; d: Vector; tmin: Value; tmax: Value };
+  [key: string]: unknown;
+}
+
 export interface RtApi {
-  box(ray: Uint32Array, box: Uint32Array, options?: { tClamp?: boolean; numbers?: Conversion }):
-    Promise<Record<string, unknown>>;
-  triangle(ray: Uint32Array, vertices: Uint32Array,
-           options?: { cullBack?: boolean; epsilon?: number; numbers?: Conversion }):
-    Promise<Record<string, unknown>>;
+  box(ray: Uint32Array, box: Uint32Array, options?: { tClamp?: boolean; element?: string }): Promise<RtTest>;
+  triangle(ray: Uint32Array, vertices: Uint32Array, options?: { cullBack?: boolean; epsilon?: number; element?: string }):
+    Promise<RtTest>;
 }
 
 export interface Sampler {
