@@ -68,8 +68,15 @@ static void exact_text(double value, char out[EXACT_TEXT])
 
 static const char *class_name(enum facet_format format, uint64_t bits)
 {
-    static const char *const names[] = {"-infinity", "-normal", "-subnormal", "-0", "+0",
-                                        "+subnormal", "+normal", "+infinity", "signaling NaN",
+    static const char *const names[] = {"-infinity",
+                                        "-normal",
+                                        "-subnormal",
+                                        "-0",
+                                        "+0",
+                                        "+subnormal",
+                                        "+normal",
+                                        "+infinity",
+                                        "signaling NaN",
                                         "quiet NaN"};
     unsigned one = facet_num_fclass(format, bits), k = 0;
 
@@ -273,8 +280,8 @@ int PAGE_EXPORT(page_num_round)(unsigned format, const char *text)
                 .nan = FACET_NAN_FIRST,
             };
             unsigned flags = 0;
-            uint64_t bits = facet_num_from_text_by(
-                (enum facet_format)format, text, &length, &policy, &flags);
+            uint64_t bits =
+                facet_num_from_text_by((enum facet_format)format, text, &length, &policy, &flags);
 
             put_object(r, modes[rm], (enum facet_format)format, bits, flags);
         }
@@ -285,12 +292,12 @@ int PAGE_EXPORT(page_num_round)(unsigned format, const char *text)
                                                 .nan = FACET_NAN_FIRST};
         unsigned flags = 0;
 
-        put_object(r,
-                   up ? "above" : "below",
-                   (enum facet_format)format,
-                   facet_num_from_text_by(
-                       (enum facet_format)format, text, &length, &policy, &flags),
-                   0);
+        put_object(
+            r,
+            up ? "above" : "below",
+            (enum facet_format)format,
+            facet_num_from_text_by((enum facet_format)format, text, &length, &policy, &flags),
+            0);
     }
     return page_end();
 }
@@ -339,10 +346,14 @@ int PAGE_EXPORT(page_num_calculate)(
         binary *two;
         unary *one;
     } operations[] = {
-        {"add", facet_num_add, NULL},   {"sub", facet_num_sub, NULL},
-        {"mul", facet_num_mul, NULL},   {"div", facet_num_div, NULL},
-        {"min", facet_num_min, NULL},   {"max", facet_num_max, NULL},
-        {"sqrt", NULL, facet_num_sqrt}, {"rcp", NULL, facet_num_rcp},
+        {"add", facet_num_add, NULL},
+        {"sub", facet_num_sub, NULL},
+        {"mul", facet_num_mul, NULL},
+        {"div", facet_num_div, NULL},
+        {"min", facet_num_min, NULL},
+        {"max", facet_num_max, NULL},
+        {"sqrt", NULL, facet_num_sqrt},
+        {"rcp", NULL, facet_num_rcp},
         {"rsqrt", NULL, facet_num_rsqrt},
     };
     const struct facet_num_policy policy = policy_of(packed);
@@ -382,8 +393,13 @@ int PAGE_EXPORT(page_num_calculate)(
 
 /* Elements of CAP.PREC. options: rm | nan_pol << 4 | ftz << 8 | sat << 9 | sat_mode << 10 |
  * uns << 11. `narrow`: an accumulator becomes an element, else the other way round. */
-int PAGE_EXPORT(page_num_element)(
-    unsigned elem, unsigned acc, unsigned options, int scale, int zp, unsigned narrow, unsigned bits)
+int PAGE_EXPORT(page_num_element)(unsigned elem,
+                                  unsigned acc,
+                                  unsigned options,
+                                  int scale,
+                                  int zp,
+                                  unsigned narrow,
+                                  unsigned bits)
 {
     const struct facet_conv conv = {
         .elem = (uint8_t)elem,
