@@ -11,6 +11,16 @@ export interface BoxLines {
   readonly kind: "hit" | "culled" | "current" | "chosen";
 }
 
+/** What a picture is of. */
+export interface Drawing {
+  readonly width: number;
+  readonly height: number;
+  readonly aov: Aov;
+  readonly flags: number;
+  /** The library's own camera, which sees everything. */
+  readonly whole: boolean;
+}
+
 export interface PictureEvents {
   pixel(x: number, y: number): void;
   camera(camera: Camera): void;
@@ -45,25 +55,26 @@ export class PictureArea {
   async draw(
     bvh: Bvh,
     camera: Camera,
-    size: { width: number; height: number },
-    aov: Aov,
+    drawing: Drawing,
     progress: (part: number) => void,
     preview = false,
   ): Promise<Picture | undefined> {
     this.running?.abort();
     const running = new AbortController();
     this.running = running;
+    this.canvas.setAttribute("aria-busy", "true");
     this.camera = camera;
-    this.size = size;
-    const width = preview ? Math.max(1, Math.round(size.width / PREVIEW)) : size.width;
-    const height = preview ? Math.max(1, Math.round(size.height / PREVIEW)) : size.height;
+    this.size = { width: drawing.width, height: drawing.height };
+    const width = preview ? Math.max(1, Math.round(drawing.width / PREVIEW)) : drawing.width;
+    const height = preview ? Math.max(1, Math.round(drawing.height / PREVIEW)) : drawing.height;
     try {
       let begun = false;
       const picture = await bvh.picture({
         width,
         height,
-        camera,
-        aov,
+        ...(drawing.whole ? {} : { camera }),
+        aov: drawing.aov,
+        flags: drawing.flags,
         signal: running.signal,
         rows: (part, first, count) => {
           if (running.signal.aborted) {
@@ -86,9 +97,10 @@ export class PictureArea {
       this.paint(picture, 0, height);
       if (!preview) {
         this.picture = picture;
-        this.tell(picture, aov);
+        this.tell(picture, drawing.aov);
       }
       this.over();
+      this.canvas.setAttribute("aria-busy", "false");
       return picture;
     } catch (error) {
       if (running.signal.aborted) {

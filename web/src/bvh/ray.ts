@@ -71,13 +71,14 @@ export class RayPane {
     put(this.element, el("p", { class: "empty" }, text));
   }
 
-  show(title: string, record: RayRecord, step: number): void {
+  /** `command`: what asks the program for the same. */
+  show(title: string, record: RayRecord, step: number, command: string): void {
     this.stopPlay();
     this.record = record;
     this.stacks = stacks(record);
     this.open.clear();
     this.title.textContent = title;
-    put(this.result, ...resultLine(record));
+    put(this.result, ...resultLine(record), el("details", { class: "all" }, el("summary", {}, "The same in a terminal"), el("code", { class: "command" }, command)));
     this.list.replaceChildren(
       ...record.steps.slice(0, MOST_STEPS).map((one, i) => {
         const level = (this.stacks[i] ?? []).filter((name) => name === "RETURN").length;
@@ -269,7 +270,7 @@ export class RayPane {
               {},
               el("th", { scope: "row" }, `v${i}`),
               el("td", { class: "mono" }, `0x${Number(bits).toString(16).padStart(8, "0")}`),
-              el("td", { class: "mono" }, Number(bits) === 0xffffffff ? "–" : String(Number(view.getFloat32(0).toPrecision(9)))),
+              el("td", { class: "mono" }, step.kind !== "primitive" || Number.isNaN(view.getFloat32(0)) || Math.abs(view.getFloat32(0)) < 1e-30 ? "" : String(Number(view.getFloat32(0).toPrecision(9)))),
             );
           }),
         ),

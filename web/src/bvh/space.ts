@@ -27,9 +27,10 @@ export class SpacePane {
 
   constructor() {
     this.element.append(this.note);
-    const light = new three.DirectionalLight(0xffffff, 1.6);
+    const light = new three.DirectionalLight(0xffffff, 2.2);
+    light.position.set(0.4, 0.6, 1);
     this.camera.add(light);
-    this.scene.add(this.camera, new three.AmbientLight(0xffffff, 1.2), this.surfaces, this.boxes);
+    this.scene.add(this.camera, new three.AmbientLight(0xffffff, 0.7), this.surfaces, this.boxes);
     window.addEventListener("facet-theme", () => this.draw());
   }
 
@@ -164,7 +165,8 @@ export class SpacePane {
     for (const [level, parts] of levels) {
       const geometry = new three.BufferGeometry();
       geometry.setAttribute("position", new three.BufferAttribute(Float32Array.from(parts.flat()), 3));
-      const material = new three.MeshLambertMaterial({ color: 0x8fa3b8, side: three.DoubleSide, flatShading: true });
+      geometry.computeVertexNormals(); /* no indices: one normal for each triangle */
+      const material = new three.MeshLambertMaterial({ color: 0x9aabbf, side: three.DoubleSide });
       const instances = tree.levels[level]?.instances ?? [];
       const mesh = new three.InstancedMesh(geometry, material, Math.max(instances.length, 1));
       instances.forEach((node, i) => mesh.setMatrixAt(i, matrixOf(tree, matrices.get(node) ?? -1)));
@@ -180,7 +182,7 @@ export class SpacePane {
     const geometry = new three.BufferGeometry();
     geometry.setAttribute("position", new three.BufferAttribute(Float32Array.from(points), 3));
     const colour = getComputedStyle(this.element).getPropertyValue(kind === "chosen" ? "--accent" : `--${kind}`).trim();
-    const lines = new three.LineSegments(geometry, new three.LineBasicMaterial({ color: colour, transparent: opacity < 1, opacity, depthTest: kind !== "current" && kind !== "chosen" }));
+    const lines = new three.LineSegments(geometry, new three.LineBasicMaterial({ color: colour, transparent: true, opacity, depthTest: false }));
     lines.renderOrder = kind === "current" ? 2 : 1;
     lines.frustumCulled = false;
     this.boxes.add(lines);

@@ -9,7 +9,7 @@ import { EXAMPLES, exampleTriangles, refuse } from "./files.ts";
 import type { Example } from "./files.ts";
 import { showFigures, showFindings } from "./lists.ts";
 import { PictureArea } from "./picture.ts";
-import type { BoxLines } from "./picture.ts";
+import type { BoxLines, Drawing } from "./picture.ts";
 import { RayPane } from "./ray.ts";
 import { children, corners, instanceOf, number, objectToWorld } from "./record.ts";
 import { rowsOf, SpacePane } from "./space.ts";
@@ -28,6 +28,8 @@ const SIZES = ["320x180", "640x360", "960x540", "1280x720"];
 const STILL_MILLISECONDS = 200;
 /** An image of at most so many bytes travels inside a link. */
 const MOST_IN_LINK = 64 * 1024;
+/** Of the API ray flags. */
+const CULL_BACK_FACING = 0x10;
 /** Nobody builds an axis of more pixels into a link. */
 const MOST_PIXELS = 4096;
 
@@ -56,6 +58,7 @@ export class BvhView implements Mounted {
   private readonly size = el("select", { "aria-label": "Size", onchange: () => void this.resized() }, ...SIZES.map((value) => el("option", { value }, value)));
   private readonly x = el("input", { type: "number", min: 0, class: "narrow", "aria-label": "Pixel x", onchange: () => this.typed() });
   private readonly y = el("input", { type: "number", min: 0, class: "narrow", "aria-label": "Pixel y", onchange: () => this.typed() });
+  private readonly backs = el("input", { type: "checkbox", onchange: () => void this.again() });
   private readonly difference = el("p", { class: "note" });
   private readonly places: Record<Space, HTMLElement> = {
     picture: el("div", { class: "place" }),
@@ -74,6 +77,8 @@ export class BvhView implements Mounted {
   private second: Opened | undefined;
   private example: Example | undefined;
   private camera: Camera | undefined;
+  /** Nobody has moved the camera: the library's own is asked for by leaving it out, which gives its very bits. */
+  private whole = true;
   private pixel: { x: number; y: number } | undefined;
   private chosen = -1;
   private shownPlace: Space = "picture";
@@ -113,6 +118,7 @@ export class BvhView implements Mounted {
         el("span", { class: "segmented", role: "group", "aria-label": "Place" }, ...Object.values(this.placeButtons)),
         this.aov,
         this.size,
+        el("label", { title: "Flag CULL_BACK_FACING: backs of one-sided triangles are not there" }, this.backs, " cull backs"),
         button("Whole scene", () => void this.frame(), { title: "The camera that sees everything (f)" }),
         el("span", { class: "pixel" }, "pixel ", this.x, this.y),
         button("Compare…", () => this.compare(), { title: "Open a second image beside this one" }),
@@ -229,6 +235,7 @@ export class BvhView implements Mounted {
     this.ray.clear("Click a pixel of the picture: its ray is followed node by node.");
     this.showAllFigures();
     this.camera = await opened.bvh.camera();
+    this.whole = true;
     this.place("picture");
     this.guard(this.check(opened));
     await this.redraw();
@@ -264,7 +271,8 @@ export class BvhView implements Mounted {
     return {
       ...(this.example !== undefined ? { example: this.example } : { file: this.first.name }),
       ...(this.image !== undefined ? { image: this.image } : {}),
-      camera: this.camera,
+      ...(this.whole ? {} : { camera: this.camera }),
+      ...(this.backs.checked ? { backs: false } : {}),
       aov: this.aov.value,
       size: this.size.value,
       ...(this.pixel !== undefined ? { pixel: [this.pixel.x, this.pixel.y], step: this.ray.step } : {}),
@@ -302,7 +310,10 @@ export class BvhView implements Mounted {
     const aov = AOVS.find(([name]) => name === wanted["aov"])?.[0];
     this.aov.value = aov ?? this.aov.value;
     this.size.value = SIZES.find((size) => size === wanted["size"]) ?? this.size.value;
-    this.camera = cameraOf(wanted["camera"]) ?? this.camera;
+    const camera = cameraOf(wanted["camera"]);
+    this.whole = camera === undefined;
+    this.camera = camera ?? this.camera;
+    this.backs.checked = wanted["backs"] === false;
     const pixel = wanted["pixel"];
     const drawn = this.redraw();
     if (Array.isArray(pixel) && pixel.length === 2 && pixel.every((p) => Number.isInteger(p) && p >= 0 && p < MOST_PIXELS)) {
@@ -327,6 +338,14 @@ export class BvhView implements Mounted {
     return { width, height };
   }
 
+  private get flags(): number {
+    return this.backs.checked ? CULL_BACK_FACING : 0;
+  }
+
+  private drawing(aov: Aov): Drawing {
+    return { ...this.pixels, aov, flags: this.flags, whole: this.whole };
+  }
+
   private async redraw(preview = false): Promise<void> {
     const { first, second, camera } = this;
     if (first === undefined || camera === undefined) {
@@ -335,9 +354,9 @@ export class BvhView implements Mounted {
     const work = preview ? undefined : this.page.work("Drawing", () => this.picture.stop());
     try {
       const aov = this.aov.value as Aov;
-      const left = await this.picture.draw(first.bvh, camera, this.pixels, aov, (part) => work?.progress(second === undefined ? part : part / 2), preview);
+      const left = await this.picture.draw(first.bvh, camera, this.drawing(aov), (part) => work?.progress(second === undefined ? part : part / 2), preview);
       if (second !== undefined && left !== undefined) {
-        const right = await this.other.draw(second.bvh, camera, this.pixels, aov, (part) => work?.progress(0.5 + part / 2), preview);
+        const right = await this.other.draw(second.bvh, camera, this.drawing(aov), (part) => work?.progress(0.5 + part / 2), preview);
         if (right !== undefined && !preview) {
           let differs = 0;
           for (let i = 0; i < left.rgba.length; i += 4) {
@@ -359,24 +378,26 @@ export class BvhView implements Mounted {
 
   private turn(camera: Camera): void {
     this.camera = camera;
+    this.whole = false;
     void this.redraw(true);
     clearTimeout(this.still);
-    this.still = window.setTimeout(() => {
-      void this.redraw();
-      if (this.pixel !== undefined) {
-        void this.follow(this.pixel.x, this.pixel.y);
-      }
-    }, STILL_MILLISECONDS);
+    this.still = window.setTimeout(() => void this.again(), STILL_MILLISECONDS);
   }
 
   private async frame(): Promise<void> {
     if (this.first !== undefined) {
       this.camera = await this.first.bvh.camera();
+      this.whole = true;
       this.space.look(this.camera);
-      await this.redraw();
-      if (this.pixel !== undefined) {
-        await this.follow(this.pixel.x, this.pixel.y);
-      }
+      await this.again();
+    }
+  }
+
+  /** The picture and the ray, with other flags. */
+  private async again(): Promise<void> {
+    await this.redraw();
+    if (this.pixel !== undefined) {
+      await this.follow(this.pixel.x, this.pixel.y);
     }
   }
 
@@ -418,10 +439,10 @@ export class BvhView implements Mounted {
     this.y.value = String(y);
     const { width, height } = this.pixels;
     try {
-      const ray = await first.bvh.pixelRay(x, y, width, height, camera);
-      const record = await first.bvh.explain(ray);
+      const ray = await first.bvh.pixelRay(x, y, width, height, this.whole ? undefined : camera);
+      const record = await first.bvh.explain(ray, { flags: this.flags });
       if (ask === this.asked) {
-        this.ray.show(`Ray of pixel (${x}, ${y})`, record, step);
+        this.ray.show(`Ray of pixel (${x}, ${y})`, record, step, this.command(x, y));
         this.markTree();
         this.page.changed();
       }
@@ -430,6 +451,19 @@ export class BvhView implements Mounted {
         this.ray.clear(error instanceof Error ? error.message : String(error));
       }
     }
+  }
+
+  /** The same question to the program. */
+  private command(x: number, y: number): string {
+    const words = ["facet bvh why", `${(this.first?.name ?? "").replace(/\.[^.]*$/, "")}.gfx12`, `--pixel ${x},${y}`, `--size ${this.size.value}`];
+    if (!this.whole && this.camera !== undefined) {
+      const { eye, lookAt, up, fov } = this.camera;
+      words.push(`--eye ${eye.join(",")}`, `--look-at ${lookAt.join(",")}`, `--up ${up.join(",")}`, `--fov ${fov}`);
+    }
+    if (this.flags !== 0) {
+      words.push(`--flags 0x${this.flags.toString(16)}`);
+    }
+    return words.join(" ");
   }
 
   private stepped(): void {

@@ -32,7 +32,6 @@ export class Theme {
       root.dataset["theme"] = this.theme;
     }
     this.button.textContent = { system: "Auto", light: "Light", dark: "Dark" }[this.theme];
-    this.button.setAttribute("aria-label", `Colours: ${this.theme}`);
     /* Canvases do not follow style sheets by themselves. */
     window.dispatchEvent(new Event("facet-theme"));
   }
