@@ -44,6 +44,7 @@ NOT_A_GUIDE = {"glossary"}  # has a page of its own, from the cards
 class Site:
     def __init__(self, contract, tree, source_url=None, inspector=False):
         self.contract, self.tree, self.source_url, self.inspector = contract, tree, source_url, inspector
+        self.tries = tries.examples(contract.program, contract.cards["instruction"]) if inspector else {}
         self.plain = Linker()
         self.guides = sorted(f[:-3] for f in os.listdir(os.path.join(tree, "docs")) if f.endswith(".md") and f[:-3] not in NOT_A_GUIDE)
         self.names = Names(contract, BEHAVIOUR)
@@ -88,7 +89,7 @@ class Site:
 
     def example_link(self, words, card):
         """The example of an instruction in the inspector, ready to step."""
-        state = tries.example(card) if self.inspector else None
+        state = self.tries.get((card["isa"], card.get("match"), card.get("mask")))
         return [" ", tag("a", "Run it step by step", href=words.to("inspector.html") + "#" + state, cls="try")] if state else ""
 
     # -- a page ------------------------------------------------------------------------------------
@@ -245,9 +246,9 @@ class Site:
         if kind == "alias":
             return [c["mnemonic"], c["path"], "%s: %s" % (c["expansion"], c["note"]), ""]
         if kind == "csr":
-            return [c["name"], c["path"], c["address"], ""]
+            return [c["family"], c["path"], c["address"], ""]
         if kind == "field":
-            return ["%s.%s" % (c["name"], c["field"]), c["path"], c["fields"][0]["meaning"], ""]
+            return ["%s.%s" % (c["family"], c["field"]), c["path"], c["fields"][0]["meaning"], ""]
         if kind == "structure":
             return [c["name"], c["path"], c["meaning"], ""]
         if kind == "member":

@@ -44,6 +44,9 @@ class Contract:
         if missing:
             raise Failure("%s spec --list --json has no %s" % (program, ", ".join(sorted(missing))))
         self.cards = OrderedDict((kind, self.read(group, kind)) for group, kind in KINDS.items())
+        # The card of a family of registers has the name of the first; the list has that of the family.
+        for entry, card in zip(self.listing["csrs"], self.cards["csr"], strict=True):
+            card["family"] = entry["name"]
         self.turn_round()
 
     def ask(self, arguments):

@@ -32,7 +32,9 @@ class Names:
             for card in contract.cards[kind]:
                 part = card["member"] if kind == "member" else None
                 if kind == "field":
-                    part = field_anchor(card["fields"][0], registers[card["isa"], card["name"]])
+                    register = registers[card["isa"], card["name"]]
+                    card["family"] = register["family"]
+                    part = field_anchor(card["fields"][0], register)
                 self.add(card, folder, part)
         for kind, folder in (("requirement", "requirement"), ("resolution", "resolution")):
             for card in contract.cards[kind]:
@@ -56,13 +58,16 @@ class Names:
         """A part of a register or structure is a place in the page of the whole."""
         machine = card["isa"]
         name = card.get("mnemonic") or card["name"]
-        path = self.claim("%s/%s/%s.html" % (machine, folder, file_name(name.lower() if folder == "insn" else name)),
-                          "%s %s %s" % (machine, folder, name))
+        whole = card.get("family", name)
+        path = self.claim("%s/%s/%s.html" % (machine, folder, file_name(whole.lower() if folder == "insn" else whole)),
+                          "%s %s %s" % (machine, folder, whole))
+        dot = ""
         if part:
             path += "#" + part
-            name += "." + (card.get("field") or part)
+            dot = "." + (card.get("field") or part)
         card["path"] = path
-        self.by_name[machine].setdefault(name.lower(), set()).add(path)
+        for n in {name, whole}:
+            self.by_name[machine].setdefault((n + dot).lower(), set()).add(path)
 
     def find(self, name, machine=None):
         """The one path of a name, else None; a name that several machines have needs its machine."""
@@ -100,7 +105,7 @@ class Words(prose.Linker):
         for card in about:
             if "path" not in card:
                 continue
-            name = card.get("mnemonic") or card["name"]
+            name = card.get("mnemonic") or card.get("family") or card["name"]
             part = card.get("field") or card.get("member") if card["kind"] in ("field", "member") else None
             names = [name + "." + part, part] if part else [name]
             if card["kind"] == "csr":

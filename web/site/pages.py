@@ -106,7 +106,7 @@ def names_list(site, words, cards):
         if c["kind"] in ("requirement", "resolution", "rule"):
             name, path = c["id"], site.names.ids[c["id"]]
         else:
-            name, path = c.get("mnemonic") or c["name"], c["path"]
+            name, path = c.get("mnemonic") or c.get("family") or c["name"], c["path"]
             part = c.get("field") if c["kind"] == "field" else c.get("member") if c["kind"] == "member" else None
             name += "." + part if part else ""
         by_kind.setdefault(TITLES[c["kind"]], OrderedDict())[name] = path
@@ -194,17 +194,21 @@ def csr_page(site, path, card, fields):
         if f["needs"] != "-":
             notes.append([" ", tag("span", "Needs ", words.words(f["needs"]), ".", cls="quiet")])
         if links:
-            notes.append(tag("details", tag("summary", "%d rows name it" % len(links)), joined(" ", links), cls="small"))
+            notes.append(tag("details", tag("summary", naming(len(links))), joined(" ", links), cls="small"))
         rows.append([f["bits"], tag("code", f["name"]), tag("abbr", f["access"], title=ACCESS[f["access"]]), tag("code", f["reset"]), notes])
         ids.append(diagrams.field_anchor(f, card))
     address = card["address"] + (" and %s" % card["second_number"] if card["second_number"] else "")
     body = [facts(("Number", tag("code", address)), ("Registers", card["count"] if card["count"] > 1 else None),
                   ("Width", "%d bits" % card["width"]), ("Reset", tag("code", card["reset"]))),
-            section("Bits", "bits", diagrams.bit_table(diagrams.csr_pieces(card), card["width"], "Bits of " + card["name"])),
+            section("Bits", "bits", diagrams.bit_table(diagrams.csr_pieces(card), card["width"], "Bits of " + card["family"])),
             section("Fields", "fields", plain_table(["bits", "field", "access", "reset", "meaning"], rows, ids=ids, cls="fields",
-                                                    caption="Fields of " + card["name"]))]
-    return site.page(path, card["name"], [tag("p", "%s register" % card["isa"], cls="subtitle"), body, common(site, words, card)],
+                                                    caption="Fields of " + card["family"]))]
+    return site.page(path, card["family"], [tag("p", "%s register" % card["isa"], cls="subtitle"), body, common(site, words, card)],
                      crumbs=[(card["isa"], card["isa"] + "/index.html"), ("registers", card["isa"] + "/index.html#registers")])
+
+
+def naming(count):
+    return "1 row names it" if count == 1 else "%d rows name it" % count
 
 
 ACCESS = {"RO": "read only: writes are ignored", "RW": "stores what is written", "WARL": "stores a legal value", "W1C": "clears bits written as one",
@@ -224,12 +228,12 @@ def structure_page(site, path, card, members):
         if m["default"] != "-":
             notes.append([" ", tag("span", "Left out: ", tag("code", m["default"]), ".", cls="quiet")])
         if links:
-            notes.append(tag("details", tag("summary", "%d rows name it" % len(links)), joined(" ", links), cls="small"))
+            notes.append(tag("details", tag("summary", naming(len(links))), joined(" ", links), cls="small"))
         rows.append([tag("code", m["offset"]), m["bits"].lstrip("|"), tag("code", m["name"]), words.words(m["type"]), notes])
     note = tag("p", "Drawn for elements of %d bytes (FP32)." % diagrams.ELEMENT, cls="quiet") if diagrams.depends_on_elements(card) else ""
     drawing = diagrams.structure_table(card, diagrams.structure_sizes(site.contract.cards["structure"]))
     body = [tag("p", inline(card["meaning"], words)),
-            facts(("Size", card["size"]), ("Aligned to", card["align"]), ("Defined in", inline(card["defined"], words))),
+            facts(("Size", card["size"]), ("Aligned to", card["align"] or "an element"), ("Defined in", inline(card["defined"], words))),
             section("In memory", "memory", note, drawing) if drawing else "",
             section("Members", "members", plain_table(["offset", "bits", "member", "type", "meaning"], rows, cls="fields",
                                                       ids=[m["name"] for m in card["members"]], caption="Members of " + card["name"]))]
@@ -312,7 +316,7 @@ def machine_page(site, path, machine, groups, csrs, structures, aliases):
                 for c in aliases]
         body.append(section("Pseudo-instructions", "aliases", plain_table(["written", "operands", "meaning"], rows, caption="Pseudo-instructions")))
     if csrs:
-        rows = [[tag("a", tag("code", c["name"]), href=words.to(c["path"])), tag("code", c["address"]), tag("code", c["reset"]),
+        rows = [[tag("a", tag("code", c["family"]), href=words.to(c["path"])), tag("code", c["address"]), tag("code", c["reset"]),
                  joined(" ", [tag("a", f["name"], href=words.to(c["path"]) + "#" + diagrams.field_anchor(f, c))
                               for f in c["fields"] if not f["name"].startswith("RSV")])] for c in csrs]
         body.append(section("Registers", "registers", plain_table(["register", "number", "reset", "fields"], rows, caption="Registers")))
