@@ -8,10 +8,11 @@ FUZZ_TARGETS ?=
 FUZZ_PROGRAMS ?= 2000
 FUZZ_SEED ?= 1
 MUTATE ?= --count 300
+WEB_TESTS ?=
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h' '*.inc')
 
 .DEFAULT_GOAL := all
-.PHONY: all packages configure demo test test-long test-programs bench conformance fuzz fuzz-hart mutate rtl arm64 deb errata pictures install clean format tidy help
+.PHONY: all packages configure demo test test-long test-programs bench conformance fuzz fuzz-hart mutate rtl web site test-web arm64 deb errata pictures install clean format tidy help
 
 all: configure ## build build/facet and what is installed with it
 	@ninja -C $(BUILD) program
@@ -69,6 +70,19 @@ rtl: all ## the SystemVerilog examples beside libfacet, with Verilator and yosys
 	@tools/install_packages.sh rtl/packages.txt
 	@rtl/check.sh $(BUILD) build-rtl
 
+web: configure ## the inspector's page for `facet view`, in build/web (docs/view.md)
+	@web/setup.sh
+	@python3 wasm/build.py $(BUILD) $(BUILD)/web/wasm
+	@ninja -C $(BUILD)/web/wasm
+	@node web/build.mjs $(BUILD)/web/wasm/facet.wasm $(BUILD)/web/page.html
+
+site: all web ## the inspector and the contract as a static site in out/site
+	@python3 web/site/build_site.py --facet $(BUILD)/facet --tree . --style web/style \
+	    --inspector $(BUILD)/web/page.html -o out/site
+
+test-web: all web ## the page's tests: node and headless Chromium (WEB_TESTS="bvh"), end with `N passed, N failed`
+	@web/test.sh $(BUILD) $(WEB_TESTS)
+
 arm64: all ## build for arm64 too; its tests, and the same bits as here, under qemu
 	@tools/install_packages.sh tools/arm64/packages.txt
 	@tools/arm64/make_root.sh packages.txt build-arm64-root
@@ -81,6 +95,8 @@ install: configure ## install below DESTDIR/PREFIX
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
 	@ninja -C $(BUILD) program
 	@DESTDIR=$(abspath $(DESTDIR)) meson install -C $(BUILD) --no-rebuild
+	@test ! -e $(BUILD)/web/page.html || \
+	    install -Dm644 $(BUILD)/web/page.html $(abspath $(DESTDIR))$(abspath $(PREFIX))/share/facet/page.html
 
 clean: ## remove everything that was built
 	@rm -rf build build-* out
