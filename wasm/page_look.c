@@ -300,12 +300,14 @@ static void put_core(const struct page_session *s, struct facet_record *r, uint3
 {
     const struct facet_core_desc *desc = facet_machine_core(s->machine, core);
     uint64_t pc = pc_of(s, core);
+    const struct facet_line_row *row = facet_lines_find(&s->symbols.lines, pc);
     char text[160] = "";
 
     (void)facet_machine_disassemble(s->machine, core, pc, text, sizeof text, NULL);
     facet_record_open(r, NULL, NULL);
     facet_record_hex(r, "pc", pc, 0);
-    facet_record_number(r, "line", page_session_line(s, pc));
+    facet_record_number(r, "line", row != NULL ? row->line : 0);
+    facet_record_word(r, "file", row != NULL ? row->file : "");
     put_symbol(s, r, pc);
     facet_record_word(r, "text", text);
     facet_record_number(r, "retired", (int64_t)facet_machine_retired(s->machine, core));

@@ -369,9 +369,13 @@ int PAGE_EXPORT(page_session_steps)(uint32_t id, uint64_t from, uint32_t count)
         size_t found = 0;
 
         if (facet_machine_step_changes(s->machine, changes, CHANGES, &found, &stop, NULL) !=
-                FACET_OK ||
-            facet_machine_steps(s->machine) == at) {
+            FACET_OK) {
             break;
+        }
+        if (facet_machine_steps(s->machine) == at) { /* the queue may need its next command */
+            good = stop.reason == FACET_STOP_IDLE && s->host.idle != NULL &&
+                   s->host.idle(s) == FACET_GDB_IDLE_AGAIN;
+            continue;
         }
         put_step(s, r, changes, found < CHANGES ? found : CHANGES);
         for (size_t i = 0; i < s->history.count;
@@ -384,8 +388,7 @@ int PAGE_EXPORT(page_session_steps)(uint32_t id, uint64_t from, uint32_t count)
     }
     facet_record_close(r);
     free(changes);
-    good = page_session_go(s, now) && good;
-    if (!good) {
+    if (!page_session_go(s, now)) {
         struct facet_error err = {0};
 
         (void)facet_fail(&err, FACET_ERR_MEMORY, 0, "there is no memory to go back");

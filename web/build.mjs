@@ -33,6 +33,15 @@ const workerPlugin = {
   },
 };
 
+/** Files of the repository as text: `import text from "facet:text/examples/xphmg/hello.s"`. */
+const textPlugin = {
+  name: "text",
+  setup(build) {
+    build.onResolve({ filter: /^facet:text\// }, (args) => ({ path: join(web, "..", args.path.slice("facet:text/".length)), namespace: "text" }));
+    build.onLoad({ filter: /.*/, namespace: "text" }, (args) => ({ contents: readFileSync(args.path, "utf8"), loader: "text" }));
+  },
+};
+
 /** A script or style sheet must not end its own element. */
 function inside(text, element) {
   return text.replaceAll(`</${element}`, `<\\/${element}`);
@@ -42,7 +51,7 @@ function hash(text) {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }
 
-const script = inside((await esbuild.build({ ...common, entryPoints: [join(web, "src/main.ts")], plugins: [workerPlugin] })).outputFiles[0].text, "script");
+const script = inside((await esbuild.build({ ...common, entryPoints: [join(web, "src/main.ts")], plugins: [workerPlugin, textPlugin] })).outputFiles[0].text, "script");
 const style = inside((await esbuild.build({ ...common, entryPoints: [join(web, "style/page.css")] })).outputFiles[0].text, "style");
 const core = gzipSync(readFileSync(wasmPath), { level: 9 }).toString("base64");
 /* CodeMirror adds its style sheet by itself, and carries this word. */

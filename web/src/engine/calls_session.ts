@@ -1,0 +1,102 @@
+/* The worker's half of machines.ts: each call is one function of wasm/page_*.c, or a run of it in slices that a message can get
+ * between. */
+
+import type { Calls, Context } from "./calls.ts";
+import type { Wasm } from "./wasm.ts";
+
+/** Steps of the first slice, and what a slice should take. */
+const FIRST_SLICE = 20_000;
+const SLICE_MILLISECONDS = 30;
+const MOST_SLICE = 50_000_000;
+
+interface Args {
+  id: number;
+  [name: string]: unknown;
+}
+
+/** Every call of a session has one argument: its values by name. */
+type SessionCall = (wasm: Wasm, args: unknown, context: Context) => unknown;
+
+const given = (args: unknown): Args => args as Args;
+
+const named: Record<string, SessionCall> = {
+  "session.open": (wasm, args) => {
+    const { kind, source, options, input } = given(args);
+    return wasm.json("page_session_open", kind === "hart" ? 0 : 1, source as Uint8Array, options as string, input as Uint8Array);
+  },
+  "list.open": (wasm, args) => wasm.json("page_list_open", given(args)["text"] as Uint8Array),
+  "session.close": (wasm, args) => void wasm.bytes("page_session_close", given(args).id),
+  "session.describe": (wasm, args) => wasm.json("page_session_describe", given(args).id),
+  "session.state": (wasm, args) => wasm.json("page_session_state", given(args).id),
+  "session.run": async (wasm, args, context) => {
+    const { id, budget, core, over } = args as { id: number; budget: number; core: number; over: number };
+    let left = budget < 0 ? Number.MAX_SAFE_INTEGER : budget;
+    let slice = FIRST_SLICE;
+    for (;;) {
+      const begin = performance.now();
+      const most = Math.min(slice, left);
+      const stop = wasm.json<{ reason: string; steps: number }>("page_session_run", id, BigInt(most), core, over);
+      const took = performance.now() - begin;
+      left -= most;
+      if (stop.reason !== "budget" || left <= 0) {
+        return stop;
+      }
+      slice = Math.min(MOST_SLICE, Math.max(1000, Math.round(slice * Math.min(4, SLICE_MILLISECONDS / Math.max(took, 1)))));
+      context.progress(stop.steps, 0);
+      await context.pause();
+    }
+  },
+  "session.goto": (wasm, args) => wasm.json("page_session_goto", given(args).id, BigInt(given(args)["steps"] as number)),
+  "session.back": (wasm, args) => wasm.json("page_session_back", given(args).id, given(args)["core"] as number),
+  "session.reverse": (wasm, args) => wasm.json("page_session_reverse", given(args).id),
+  "session.breaks": (wasm, args) => void wasm.bytes("page_session_breaks", given(args).id, given(args)["addresses"] as Uint8Array),
+  "session.set": (wasm, args) => {
+    const { id, core, name, value } = args as { id: number; core: number; name: string; value: bigint };
+    wasm.bytes("page_session_set", id, core, name, BigInt.asUintN(64, value), BigInt.asUintN(64, value >> 64n));
+  },
+  "session.poke": (wasm, args) => {
+    const { id, space, address, bytes } = args as { id: number; space: number; address: bigint; bytes: Uint8Array };
+    wasm.bytes("page_session_poke", id, space, address, bytes);
+  },
+  "session.memory": (wasm, args) => {
+    const { id, space, address, size, core } = args as { id: number; space: number; address: bigint; size: number; core: number };
+    return wasm.bytes("page_session_memory", id, space, address, size, core);
+  },
+  "session.console": (wasm, args) => wasm.bytes("page_session_console", given(args).id),
+  "session.input": (wasm, args) =>
+    void wasm.bytes("page_session_input", given(args).id, given(args)["bytes"] as Uint8Array, given(args)["end"] as number),
+  "session.frame": (wasm, args) => wasm.bytes("page_session_frame", given(args).id),
+  "session.lanes": (wasm, args) => {
+    const { id, core, group, format } = args as { id: number; core: number; group: string; format: string };
+    return wasm.json("page_session_lanes", id, core, group, format);
+  },
+  "session.listing": (wasm, args) => wasm.json("page_session_listing", given(args).id, given(args)["most"] as number),
+  "session.profile": (wasm, args) => wasm.json("page_session_profile", given(args).id),
+  "session.why": (wasm, args) => wasm.json("page_session_why", given(args).id, given(args)["core"] as number),
+  "session.steps": (wasm, args) =>
+    wasm.json("page_session_steps", given(args).id, BigInt(given(args)["from"] as number), given(args)["count"] as number),
+  "list.state": (wasm, args) => wasm.json("page_list_state", given(args).id),
+  "list.pixel": (wasm, args) => wasm.json("page_list_pixel", given(args).id, given(args)["x"] as number, given(args)["y"] as number),
+  "list.goto": async (wasm, args, context) => {
+    const { id, count } = args as { id: number; count: number };
+    let slice = FIRST_SLICE;
+    let before = -1;
+    for (;;) {
+      const begin = performance.now();
+      const state = wasm.json<{ reached: number; commands: unknown[] }>("page_list_goto", id, count, BigInt(slice));
+      const took = performance.now() - begin;
+      const now = wasm.json<{ steps: number }>("page_session_state", id).steps;
+      if (state.reached >= Math.min(count, state.commands.length) || now === before) {
+        return state;
+      }
+      before = now;
+      slice = Math.min(MOST_SLICE, Math.max(1000, Math.round(slice * Math.min(4, SLICE_MILLISECONDS / Math.max(took, 1)))));
+      context.progress(state.reached, state.commands.length);
+      await context.pause();
+    }
+  },
+};
+
+export const sessionCalls: Calls = Object.fromEntries(
+  Object.entries(named).map(([name, run]) => [name, (wasm: Wasm, [args]: [unknown], context: Context) => run(wasm, args, context)]),
+);

@@ -1,0 +1,350 @@
+/* Machines of the page: programs of the hart, kernels and command lists of the tile GPU, with their past. The C code is
+ * wasm/page_open.c, page_run.c, page_look.c and page_list.c; nothing here knows what an instruction does.
+ *
+ * Numbers of registers, addresses and memory are bigint or "0x..." text; steps fit a number. */
+
+import type { CallOptions, CsrField } from "./types.ts";
+
+export interface RegDesc {
+  name: string;
+  alias: string | null;
+  group: string;
+  width: number;
+  type: "integer" | "float" | "vector" | "code" | "flags";
+  readOnly: boolean;
+}
+
+export interface CsrDesc {
+  name: string;
+  number: number;
+  width: number;
+  fields: { name: string; hi: number; lo: number; access: CsrField["access"]; meaning: string | null }[];
+}
+
+export interface Region {
+  name: string;
+  base: string;
+  size: string;
+  writable: boolean;
+  device: boolean;
+}
+
+/** What does not change while a machine lives. All cores have the same registers. */
+export interface MachineDesc {
+  kind: "xphmg" | "tile";
+  cores: string[];
+  pc: number; /* index of the program counter in regs */
+  regs: RegDesc[];
+  csrs: CsrDesc[];
+  spaces: { name: string; regions: Region[] }[];
+  symbols: { name: string; address: string }[];
+  lines: { address: string; line: number; file: string }[];
+  args: { name: string; value: string }[];
+}
+
+export type StopReason = "budget" | "breakpoint" | "watchpoint" | "trap" | "exit" | "fault" | "idle" | "request" | "memory";
+
+export interface Stop {
+  reason: StopReason;
+  core: number; /* -1: none */
+  pc: string;
+  code: string; /* exit code, cause of a trap or fault */
+  address: string;
+  steps: number; /* since the beginning */
+  wantsInput: boolean;
+  explanation: string; /* a sentence: what happened and where */
+}
+
+export interface CoreState {
+  pc: string;
+  line: number; /* of the source; 0: none */
+  file: string; /* of the line; in a command list "buffers.NAME.code" */
+  symbol: string;
+  text: string; /* the instruction at pc */
+  retired: number;
+  regs: string[]; /* in the order of MachineDesc.regs */
+  csrs: string[];
+  /* Of the tile machine: */
+  tiles?: number;
+  fault?: number;
+  faultName?: string;
+  faultPc?: string;
+  faultAddress?: string;
+}
+
+export interface MachineState {
+  steps: number;
+  first: number; /* the earliest step that can be gone back to */
+  nextCore: number; /* -1: none */
+  printed: number;
+  stop: Stop;
+  cores: CoreState[];
+  work: { core: number; unit: string; id: string; address: string; left: number }[];
+}
+
+export interface ListingLine {
+  address: string;
+  size: number;
+  word: string;
+  code: boolean;
+  label: string | null;
+  text: string;
+  line: number;
+}
+
+export interface StepLine {
+  step: number;
+  core: number;
+  pc: string;
+  line: number;
+  changes: string[];
+}
+
+export interface Profile {
+  rows: { core: number; pc: string; line: number; retired: number; active: number; lanes: number }[];
+  memory: { class: string; bytes: number; accesses: number }[];
+}
+
+export interface Frame {
+  width: number;
+  height: number;
+  rgba: Uint8ClampedArray<ArrayBuffer>; /* sRGB */
+}
+
+/** `facet_explain_core`: the instruction, what it reads and who wrote it. */
+export interface Why {
+  pc: string;
+  symbol?: string;
+  offset?: number;
+  file?: string;
+  line?: number;
+  instruction?: string;
+  registers?: Record<string, unknown>[];
+  status_words?: Record<string, unknown>[];
+  [key: string]: unknown;
+}
+
+export interface Command {
+  index: number;
+  name: string;
+  kind: "command" | "signal" | "doorbell" | "register";
+  after: number; /* steps of the machine when it was complete; -1: it is not */
+  status?: number;
+  statusName?: string;
+}
+
+export interface ListState {
+  done: number; /* commands that are complete now */
+  over: boolean;
+  reached: number; /* commands that were complete once: their pictures can be seen */
+  width: number;
+  height: number;
+  commands: Command[];
+}
+
+/** What one command did to a pixel. */
+export interface PixelEntry {
+  command: string;
+  kind: "draw" | "store" | "write";
+  writes: boolean;
+  before: string;
+  after: string;
+  over?: number; /* the entry that wrote over it */
+  overwritten?: boolean;
+  place?: string; /* of the instruction */
+  facts?: { fate: string; triangle?: number; miss?: { bits: string; value: number | string }; [key: string]: unknown }[];
+  [key: string]: unknown;
+}
+
+/** `facet tile why X,Y LIST --json`. */
+export interface PixelRecord {
+  pixel: [number, number];
+  format: string;
+  address: string;
+  value: string;
+  history: PixelEntry[];
+  made_by: number; /* -1: nothing */
+  elsewhere: number;
+  dropped: number;
+}
+
+export interface SourceError {
+  line: number;
+  column: number;
+  length: number;
+  message: string;
+  hint: string;
+}
+
+/** A text that does not assemble. */
+export class SourceErrors extends Error {
+  constructor(readonly errors: SourceError[]) {
+    super(errors[0] === undefined ? "the text has errors" : `line ${errors[0].line}: ${errors[0].message}`);
+    this.name = "SourceErrors";
+  }
+}
+
+export interface ProgramConfig {
+  kind: "hart" | "tile";
+  source: string | Uint8Array; /* assembly text, or an ELF file */
+  options?: [name: string, value: string][]; /* those of `facet run` and `facet tile run`, without dashes */
+  input?: string; /* of the console */
+}
+
+export interface RunOptions extends CallOptions {
+  steps?: number; /* at most; with a core: of its own */
+  core?: number;
+  ignoreBreakpoints?: boolean;
+}
+
+type Call = (name: string, args: unknown, options?: CallOptions) => Promise<unknown>;
+
+const NO_CORE = 0xffffffff;
+
+export class Session {
+  private constructor(
+    private readonly ask: Call,
+    private readonly id: number,
+    readonly desc: MachineDesc,
+    readonly isList: boolean,
+  ) {}
+
+  static async program(ask: Call, config: ProgramConfig): Promise<Session> {
+    const source = typeof config.source === "string" ? new TextEncoder().encode(config.source) : config.source;
+    const options = (config.options ?? []).map(([name, value]) => `${name}=${value}\n`).join("");
+    const made = (await ask("session.open", {
+      kind: config.kind,
+      source,
+      options,
+      input: new TextEncoder().encode(config.input ?? ""),
+    })) as { session?: number; diagnostics?: SourceError[] };
+    if (made.session === undefined) {
+      throw new SourceErrors(made.diagnostics ?? []);
+    }
+    return Session.of(ask, made.session, false);
+  }
+
+  static async list(ask: Call, text: string): Promise<Session> {
+    const made = (await ask("list.open", { text: new TextEncoder().encode(text) })) as { session: number };
+    return Session.of(ask, made.session, true);
+  }
+
+  private static async of(ask: Call, id: number, isList: boolean): Promise<Session> {
+    return new Session(ask, id, (await ask("session.describe", { id })) as MachineDesc, isList);
+  }
+
+  private one<T>(name: string, args: object = {}, options?: CallOptions): Promise<T> {
+    return this.ask(name, { id: this.id, ...args }, options) as Promise<T>;
+  }
+
+  state(): Promise<MachineState> {
+    return this.one("session.state");
+  }
+
+  /** Runs until something stops it; `signal` leaves it where it is then. */
+  run(options: RunOptions = {}): Promise<Stop> {
+    const { steps, core, ignoreBreakpoints, ...call } = options;
+    return this.one("session.run", { budget: steps ?? -1, core: core ?? NO_CORE, over: ignoreBreakpoints === true ? 1 : 0 }, call);
+  }
+
+  /** To the state after so many steps of those that were made. */
+  goto(steps: number): Promise<Stop> {
+    return this.one("session.goto", { steps });
+  }
+
+  /** Before the last step, or before the last one of a core. */
+  back(core?: number): Promise<Stop> {
+    return this.one("session.back", { core: core ?? NO_CORE });
+  }
+
+  /** To the last breakpoint before this place, else to the beginning. */
+  reverse(): Promise<Stop> {
+    return this.one("session.reverse");
+  }
+
+  breakpoints(addresses: readonly bigint[]): Promise<void> {
+    const bytes = new BigUint64Array(addresses);
+    return this.one("session.breaks", { addresses: new Uint8Array(bytes.buffer) });
+  }
+
+  /** A register, a CSR, or CSR.FIELD. */
+  set(core: number, name: string, value: bigint): Promise<void> {
+    return this.one("session.set", { core, name, value });
+  }
+
+  write(space: number, address: bigint, bytes: Uint8Array): Promise<void> {
+    return this.one("session.poke", { space, address, bytes });
+  }
+
+  /** As many bytes as there are from the address on; of the tile machine as a core sees them. */
+  read(space: number, address: bigint, size: number, core?: number): Promise<Uint8Array> {
+    return this.one("session.memory", { space, address, size, core: core ?? NO_CORE });
+  }
+
+  async console(): Promise<string> {
+    return new TextDecoder().decode(await this.one<Uint8Array>("session.console"));
+  }
+
+  input(text: string, end: boolean): Promise<void> {
+    return this.one("session.input", { bytes: new TextEncoder().encode(text), end: end ? 1 : 0 });
+  }
+
+  /** Null while nothing is shown. */
+  async frame(): Promise<Frame | null> {
+    const bytes = await this.one<Uint8Array>("session.frame");
+    if (bytes.length < 8) {
+      return null;
+    }
+    const head = new DataView(bytes.buffer, bytes.byteOffset, 8);
+    return { width: head.getUint32(0, true), height: head.getUint32(4, true), rgba: new Uint8ClampedArray(bytes.slice(8)) };
+  }
+
+  /** Registers of a group as numbers of a format, lane by lane. */
+  async lanes(core: number, group: string, format: string): Promise<{ name: string; lanes: string[] }[]> {
+    return (await this.one<{ regs: { name: string; lanes: string[] }[] }>("session.lanes", { core, group, format })).regs;
+  }
+
+  listing(most = 20000): Promise<{ lines: ListingLine[]; more: boolean }> {
+    return this.one("session.listing", { most });
+  }
+
+  profile(): Promise<Profile> {
+    return this.one("session.profile");
+  }
+
+  why(core: number): Promise<Why> {
+    return this.one("session.why", { core });
+  }
+
+  /** Steps that were made, with what each changed. */
+  async steps(from: number, count: number): Promise<StepLine[]> {
+    return (await this.one<{ steps: StepLine[] }>("session.steps", { from, count })).steps;
+  }
+
+  listState(): Promise<ListState> {
+    return this.one("list.state");
+  }
+
+  /** To the state after so many commands, forwards or back. */
+  listGoto(count: number, options?: CallOptions): Promise<ListState> {
+    return this.one("list.goto", { count }, options);
+  }
+
+  /** What the commands up to here did to a pixel of the frame: the list is played again. */
+  pixel(x: number, y: number): Promise<PixelRecord> {
+    return this.one("list.pixel", { x, y });
+  }
+
+  async close(): Promise<void> {
+    await this.one("session.close");
+  }
+}
+
+export interface MachineApi {
+  program(config: ProgramConfig): Promise<Session>;
+  list(text: string): Promise<Session>;
+}
+
+export function machineApi(ask: Call): MachineApi {
+  return { program: (config) => Session.program(ask, config), list: (text) => Session.list(ask, text) };
+}

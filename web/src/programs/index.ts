@@ -1,0 +1,618 @@
+/* Programs and kernels: a text with its machine beside it, run forwards and backwards. */
+
+import type { ListState, MachineState, Session, Stop } from "../engine/machines.ts";
+import { SourceErrors } from "../engine/machines.ts";
+import type { EngineError, Isa } from "../engine/types.ts";
+import { button, el, put } from "../shell/dom.ts";
+import type { InputFile, Key, Mounted, Page, View } from "../shell/view.ts";
+import { Assignment } from "./assignment.ts";
+import { codeLines, Commands } from "./commands.ts";
+import { Csrs } from "./csrs.ts";
+import { Editor, type Mark } from "./editor.ts";
+import { EXAMPLES } from "./examples.ts";
+import { PixelHistory } from "./history.ts";
+import { Lanes } from "./lanes.ts";
+import { Listing } from "./listing.ts";
+import { Memory } from "./memory.ts";
+import { readOptions } from "./options.ts";
+import { Output } from "./output.ts";
+import type { Desk, Look } from "./panel.ts";
+import { Picture } from "./picture.ts";
+import { Profiles } from "./profile.ts";
+import { EMPTY, readFile, readProject, writeFile, type Kind, type Project } from "./project.ts";
+import { Reasons } from "./why.ts";
+import { Registers } from "./registers.ts";
+import { Steps } from "./steps.ts";
+import { Tabs } from "./tabs.ts";
+
+const KINDS: readonly [Kind, string][] = [
+  ["hart", "Hart (xphmg)"],
+  ["tile", "Kernel (tile GPU)"],
+  ["list", "Command list"],
+];
+
+/** Whether bytes begin like an ELF file, and for which machine. */
+function elfKind(bytes: Uint8Array): Kind | undefined {
+  if (bytes.length < 20 || bytes[0] !== 0x7f || bytes[1] !== 0x45 || bytes[2] !== 0x4c || bytes[3] !== 0x46) {
+    return undefined;
+  }
+  return bytes[4] === 1 ? "tile" : "hart";
+}
+
+/** A text without a word about its machine: registers of the tile machine are named s, f, v, and nothing there is called x or a. */
+function textKind(text: string): Kind {
+  return /^\s*(?:\w+:)?\s*(?:CSRR|VLD|VST|EXIT|VADD|LW\s+s\d+,\s*\d*\(s)/im.test(text) && !/\b(?:la|csrw|ecall|ebreak|call)\b/.test(text) ? "tile" : "hart";
+}
+
+class Programs implements Mounted, Desk {
+  private readonly editor: Editor;
+  private readonly commands: Commands;
+  private readonly left: Tabs;
+  private readonly right: Tabs;
+  private readonly assignment: Assignment;
+  private readonly history: PixelHistory;
+
+  private readonly kind = el("select", { "aria-label": "Machine" }, ...KINDS.map(([id, title]) => el("option", { value: id }, title)));
+  private readonly examples = el("select", { "aria-label": "Examples" }, el("option", { value: "" }, "Examples…"), ...EXAMPLES.map((one, i) => el("option", { value: i }, one.title)));
+  private readonly options = el("input", { class: "options mono", "aria-label": "Options, as on the command line", spellcheck: "false", placeholder: "options, such as --harts 2" });
+  private readonly input = el("textarea", { class: "input mono", rows: 1, "aria-label": "What the program can read from its console", placeholder: "input", spellcheck: "false" });
+  private readonly status = el("p", { class: "stop", role: "status" });
+  private readonly cores = el("div", { class: "cores", role: "group", "aria-label": "Cores" });
+  private readonly runButton = button("Run", () => this.run(), { class: "primary run", title: "Run until something stops it, or pause (F8)" });
+  private readonly moves: HTMLButtonElement[];
+
+  private elf: Uint8Array | undefined;
+  private session: Session | undefined;
+  private state_: MachineState | undefined;
+  private before: MachineState | undefined;
+  private list: ListState | undefined;
+  private core = 0;
+  private exercise: Project["exercise"];
+  private stale = false; /* the text is another than the machine has */
+  private running: AbortController | undefined;
+  private checking = 0;
+  private queue: Promise<void> = Promise.resolve();
+  private symbolsOf: Isa | undefined;
+  private readonly codeOf = new Map<string, number[]>();
+
+  readonly keys: readonly Key[];
+
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly page: Page,
+  ) {
+    const picture = new Picture(
+      this,
+      (name, bytes) => page.save(name, bytes),
+      (x, y) => this.pixel(x, y),
+    );
+    this.history = new PixelHistory(this);
+    const editorHost = el("div", { class: "editor" });
+    this.editor = new Editor(editorHost, {
+      changed: () => this.edited(),
+      breakpointsChanged: () => {
+        this.page.changed();
+        this.act(() => this.sendBreakpoints());
+      },
+    });
+    this.commands = new Commands((count) => this.toCommand(count));
+    this.left = new Tabs("Program", [new Output(this, () => this.run()), new Steps(this), new Listing(this)], this);
+    this.right = new Tabs(
+      "Machine",
+      [new Registers(this), new Lanes(this), new Csrs(this), new Memory(this), picture, this.history, new Reasons(this), new Profiles(this, (lines) => this.editor.heat(lines))],
+      this,
+    );
+    this.assignment = new Assignment(
+      page.engine.machines,
+      () => this.project(),
+      (exercise) => {
+        this.exercise = exercise;
+        this.page.changed();
+      },
+      () => this.state_,
+      this,
+    );
+    const step = button("Step", () => this.step(), { title: "One instruction of the machine (F10)" });
+    const stepCore = button("Step core", () => this.step(this.core), { title: "Until the chosen core has made a step (F11)", class: "step-core-button" });
+    const back = button("Back", () => this.back(), { title: "Before the last instruction (Shift+F10)" });
+    const backCore = button("Back core", () => this.back(this.core), { title: "Before the last instruction of the chosen core (Shift+F11)", class: "step-core-button" });
+    const reverse = button("Reverse", () => this.reverse(), { title: "Back to the last breakpoint, or to the beginning (Shift+F8)" });
+    const restart = button("Restart", () => this.restart(), { title: "The machine as it was before the first step (Control+F8)" });
+    this.moves = [step, stepCore, back, backCore, reverse, restart];
+    this.kind.addEventListener("change", () => {
+      this.elf = undefined;
+      this.dressed();
+      this.edited();
+    });
+    this.examples.addEventListener("change", () => {
+      const example = EXAMPLES[Number(this.examples.value)];
+      if (this.examples.value !== "" && example !== undefined) {
+        this.openProject(example.project);
+        this.page.changed();
+      }
+      this.examples.value = "";
+    });
+    for (const field of [this.options, this.input]) {
+      field.addEventListener("input", () => this.edited());
+    }
+    host.append(
+      el(
+        "div",
+        { class: "programs" },
+        el(
+          "div",
+          { class: "prog-bar", role: "toolbar", "aria-label": "Run" },
+          this.kind,
+          this.examples,
+          el("span", { class: "bar-group" }, this.runButton, step, stepCore),
+          el("span", { class: "bar-group" }, back, backCore, reverse, restart),
+          this.options,
+          this.input,
+          button("Save", () => this.save(), { title: "The program with its options, breakpoints and exercise as a file" }),
+          button("Exercise…", () => this.assignment.edit(), { title: "Make an exercise of this program: a link that grades itself" }),
+        ),
+        el("div", { class: "prog-status" }, this.status, this.cores),
+        this.assignment.element,
+        el(
+          "div",
+          { class: "prog-main" },
+          el("div", { class: "prog-left" }, this.commands.element, editorHost, el("div", { class: "prog-lower" }, this.left.element)),
+          el("div", { class: "prog-right" }, this.right.element),
+        ),
+      ),
+    );
+    host.addEventListener("keydown", (event) => this.key(event));
+    this.keys = [
+      { key: "r", text: "run or pause (F8, also while typing)", run: () => this.run() },
+      { key: "s", text: "step (F10)", run: () => this.step() },
+      { key: "c", text: "step of the chosen core (F11)", run: () => this.step(this.core) },
+      { key: "b", text: "back one step (Shift+F10)", run: () => this.back() },
+      { key: "v", text: "back to the last breakpoint (Shift+F8)", run: () => this.reverse() },
+      { key: "0", text: "restart (Control+F8)", run: () => this.restart() },
+      { key: "F9", text: "set or clear a breakpoint on the line of the cursor" },
+    ];
+    this.openProject(EXAMPLES[0]?.project ?? EMPTY);
+  }
+
+  /* ---- what the shell asks ---- */
+
+  open(file: InputFile): Promise<void> {
+    const kind = elfKind(file.bytes);
+    if (kind !== undefined) {
+      this.openProject({ ...EMPTY, kind, source: `# ${file.name}: an ELF file of ${file.bytes.length} bytes; see Listing.\n` });
+      this.elf = file.bytes;
+      this.left.choose("listing");
+      return this.act(async () => {
+        await this.start();
+      });
+    }
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(file.bytes);
+    const json = text.trimStart().startsWith("{");
+    const project = json ? readFile(text) : undefined;
+    this.openProject(project ?? { ...EMPTY, kind: json ? "list" : textKind(text), source: text });
+    return Promise.resolve();
+  }
+
+  state(): unknown {
+    return this.elf === undefined ? this.project() : undefined;
+  }
+
+  restore(state: unknown): Promise<void> {
+    this.openProject(readProject(state));
+    return Promise.resolve();
+  }
+
+  shown(visible: boolean): void {
+    if (visible) {
+      this.editor.view.requestMeasure();
+    }
+  }
+
+  /* ---- the project ---- */
+
+  private get machine(): Kind {
+    return this.kind.value as Kind;
+  }
+
+  private project(): Project {
+    return {
+      kind: this.machine,
+      source: this.editor.text,
+      options: this.options.value,
+      input: this.input.value,
+      breakpoints: this.editor.breakpoints,
+      ...(this.exercise === undefined ? {} : { exercise: this.exercise }),
+    };
+  }
+
+  private openProject(project: Project): void {
+    this.elf = undefined;
+    this.kind.value = project.kind;
+    this.options.value = project.options;
+    this.input.value = project.input;
+    this.exercise = project.exercise;
+    this.editor.open(project.source, project.breakpoints, project.kind === "list");
+    this.editor.heat(new Map());
+    this.assignment.show(project.exercise);
+    this.dressed();
+    this.act(() => this.drop());
+    this.check();
+    if (project.kind === "list") {
+      this.toCommand(Number.MAX_SAFE_INTEGER);
+    }
+  }
+
+  /** What the kind of machine makes of the page around the editor. */
+  private dressed(): void {
+    const kind = this.machine;
+    this.options.hidden = kind === "list";
+    this.input.hidden = kind !== "hart";
+    this.options.placeholder = kind === "hart" ? "options, such as --harts 2 --config min" : "options, such as --grid 4x3 --arg target=0x80100000";
+    for (const one of this.host.querySelectorAll<HTMLElement>(".step-core-button")) {
+      one.hidden = kind === "hart" && !/--harts[ =]+[2-9]/.test(this.options.value);
+    }
+    this.left.offer("console", kind === "hart");
+    this.left.choose(kind === "hart" ? "console" : "steps");
+    this.right.offer("history", kind === "list");
+    this.right.choose(kind === "list" ? "picture" : "registers");
+    this.commands.show(undefined);
+    const isa: Isa = kind === "hart" ? "xphmg" : "tile";
+    if (kind !== "list" && this.symbolsOf !== isa) {
+      this.symbolsOf = isa;
+      this.page.engine.isa.rows(isa).then(
+        (rows) => this.editor.know(rows),
+        (error: unknown) => this.fail(error),
+      );
+    }
+  }
+
+  private edited(): void {
+    this.stale = this.session !== undefined;
+    this.assignment.forget();
+    this.page.changed();
+    this.check();
+    this.tell();
+  }
+
+  /** Complaints about the text at their place. */
+  private check(): void {
+    const mine = ++this.checking;
+    const found = this.machine === "list" ? this.checkList() : this.checkText();
+    found.then(
+      (errors) => {
+        if (mine === this.checking) {
+          this.editor.complain(errors);
+        }
+      },
+      (error: unknown) => this.fail(error),
+    );
+  }
+
+  private async checkText(): Promise<SourceErrors["errors"]> {
+    const isa: Isa = this.machine === "hart" ? "xphmg" : "tile";
+    const { diagnostics } = await this.page.engine.isa.assemble(isa, this.editor.text, "program.s");
+    return diagnostics.map((one) => ({ line: one.line, column: one.column, length: one.length, message: one.message, hint: "" }));
+  }
+
+  private async checkList(): Promise<SourceErrors["errors"]> {
+    try {
+      await (await this.page.engine.machines.list(this.editor.text)).close();
+      return [];
+    } catch (error) {
+      const { where, message } = error as EngineError;
+      const at = /^list:(\d+):(\d+): (.*)$/.exec(message);
+      return [{ line: Number(at?.[1] ?? (typeof where === "bigint" && where > 0n ? where : 1)), column: Number(at?.[2] ?? 1), length: 1, message: at?.[3] ?? message, hint: "" }];
+    }
+  }
+
+  private save(): void {
+    this.page.save("program.facet.json", writeFile(this.project()));
+  }
+
+  /* ---- the machine ---- */
+
+  /** One thing after the other; what fails is told. */
+  private act(what: () => Promise<void>): Promise<void> {
+    this.queue = this.queue.then(what).catch((error: unknown) => this.fail(error));
+    return this.queue;
+  }
+
+  fail(error: unknown): void {
+    const one = error as EngineError;
+    if (one instanceof SourceErrors) {
+      this.editor.complain(one.errors);
+      this.page.say("error", one.message);
+    } else if (one.status === "lost" || /^there is no session/.test(one.message)) {
+      this.session = undefined;
+      this.page.say("news", "The machine is gone; Run or Step makes it anew.");
+    } else if (one.status !== "cancelled") {
+      this.page.say("error", one.message);
+    }
+  }
+
+  private async drop(): Promise<void> {
+    const old = this.session;
+    this.session = undefined;
+    this.state_ = this.before = this.list = undefined;
+    this.stale = false;
+    this.codeOf.clear();
+    await old?.close().catch(() => undefined);
+    await this.showAll();
+  }
+
+  /** The machine of the text, made when there is none or the text is another. */
+  private async start(): Promise<Session> {
+    if (this.session !== undefined && !this.stale) {
+      return this.session;
+    }
+    await this.drop();
+    const { machines } = this.page.engine;
+    const kind = this.machine;
+    this.session =
+      kind === "list"
+        ? await machines.list(this.editor.text)
+        : await machines.program({ kind, source: this.elf ?? this.editor.text, options: readOptions(this.options.value), input: this.input.value });
+    this.editor.complain([]);
+    this.core = 0;
+    await this.sendBreakpoints();
+    await this.look();
+    return this.session;
+  }
+
+  private async sendBreakpoints(): Promise<void> {
+    const session = this.session;
+    if (session === undefined || this.stale) {
+      return;
+    }
+    const addresses: bigint[] = [];
+    const places = session.desc.lines
+      .map((one) => ({ line: this.lineOf(session, one.file, one.line), address: BigInt(one.address) }))
+      .sort((a, b) => a.line - b.line || (a.address < b.address ? -1 : 1));
+    for (const line of this.editor.breakpoints) {
+      /* The first instruction of the line; a line without one stops at the next that has some. */
+      const there = places.find((one) => one.line >= line);
+      if (there !== undefined) {
+        addresses.push(there.address);
+      }
+    }
+    await session.breakpoints([...new Set(addresses)]);
+  }
+
+  /** The line of the editor: kernels of a list stand in the strings of its "code". */
+  private lineOf(session: Session, file: string, line: number): number {
+    if (!session.isList) {
+      return line;
+    }
+    const buffer = /^buffers\.(.*)\.code$/.exec(file)?.[1];
+    if (buffer === undefined || line === 0) {
+      return 0;
+    }
+    let lines = this.codeOf.get(buffer);
+    if (lines === undefined) {
+      lines = codeLines(this.editor.text, buffer);
+      this.codeOf.set(buffer, lines);
+    }
+    return lines[line - 1] ?? 0;
+  }
+
+  private run(): void {
+    if (this.running !== undefined) {
+      this.running.abort();
+      return;
+    }
+    this.act(async () => {
+      const session = await this.start();
+      this.running = new AbortController();
+      const { signal } = this.running;
+      this.tell("runs…");
+      this.runButton.textContent = "Pause";
+      try {
+        const stop = session.isList ? await this.runList(session, signal) : await session.run({ signal, progress: (steps) => this.tell(`runs: ${steps.toLocaleString("en")} steps`) });
+        if (stop !== undefined && stop.core >= 0 && (stop.reason === "breakpoint" || stop.reason === "fault")) {
+          this.core = stop.core;
+        }
+        if (stop?.wantsInput === true) {
+          this.left.choose("console");
+        }
+      } finally {
+        this.running = undefined;
+        this.runButton.textContent = "Run";
+        await this.look();
+      }
+    });
+  }
+
+  /** With breakpoints the list runs as a machine does; without, command by command to its end. */
+  private async runList(session: Session, signal: AbortSignal): Promise<Stop | undefined> {
+    if (this.editor.breakpoints.length > 0) {
+      return session.run({ signal });
+    }
+    await session.listGoto(Number.MAX_SAFE_INTEGER, { signal, progress: (done, total) => this.tell(`runs: ${done} of ${total} commands`) });
+    return undefined;
+  }
+
+  private step(core?: number): void {
+    this.move(async (session) => {
+      const stop = await session.run({ steps: 1, ...(core === undefined ? {} : { core }), ignoreBreakpoints: true });
+      if (core === undefined && this.state_ !== undefined && this.state_.nextCore >= 0 && stop.reason !== "exit") {
+        this.core = this.state_.nextCore; /* that made the step */
+      }
+    });
+  }
+
+  private back(core?: number): void {
+    this.move(async (session) => {
+      await session.back(core);
+    });
+  }
+
+  private reverse(): void {
+    this.move(async (session) => {
+      const stop = await session.reverse();
+      this.core = stop.core >= 0 ? stop.core : this.core;
+    });
+  }
+
+  private restart(): void {
+    if (this.stale || this.session === undefined) {
+      this.act(async () => {
+        await this.drop();
+        await this.start();
+      });
+    } else {
+      this.travel(0);
+    }
+  }
+
+  travel(steps: number): void {
+    this.move(async (session) => {
+      await session.goto(steps);
+    });
+  }
+
+  private toCommand(count: number): void {
+    this.move(async (session) => {
+      await session.listGoto(Math.min(count, 1e9));
+    });
+  }
+
+  private move(what: (session: Session) => Promise<void>): void {
+    if (this.running === undefined) {
+      this.act(async () => {
+        const session = await this.start();
+        await what(session);
+        await this.look();
+      });
+    }
+  }
+
+  refresh(): void {
+    this.act(() => this.look());
+  }
+
+  goTo(line: number): void {
+    this.editor.goTo(line);
+  }
+
+  private pixel(x: number, y: number): void {
+    if (this.session?.isList === true) {
+      this.history.ask(x, y);
+      this.right.choose("history");
+    }
+  }
+
+  /* ---- showing ---- */
+
+  private async look(): Promise<void> {
+    const session = this.session;
+    if (session === undefined) {
+      return;
+    }
+    const state = await session.state();
+    if (this.state_ === undefined || this.state_.steps !== state.steps) {
+      this.before = this.state_;
+    }
+    this.state_ = state;
+    this.list = session.isList ? await session.listState() : undefined;
+    this.core = Math.min(this.core, state.cores.length - 1);
+    await this.showAll();
+  }
+
+  private async showAll(): Promise<void> {
+    const { session, state_: state } = this;
+    const look: Look | undefined = session === undefined || state === undefined ? undefined : { session, state, before: this.before, core: this.core };
+    this.commands.show(this.list);
+    this.tell();
+    this.showCores();
+    const marks: Mark[] = (state?.cores ?? []).map((core, i) => ({ line: session === undefined ? 0 : this.lineOf(session, core.file, core.line), current: i === this.core, title: `${session?.desc.cores[i] ?? ""}: ${core.text}` }));
+    this.editor.stand(marks, true);
+    await Promise.all([this.left.show(look), this.right.show(look)]);
+  }
+
+  private tell(text?: string): void {
+    const state = this.state_;
+    const parts: (Node | string)[] = [];
+    if (text !== undefined) {
+      parts.push(text);
+    } else if (state === undefined) {
+      parts.push("Not started: Step or Run makes the machine.");
+    } else {
+      const ended = state.stop.reason === "exit" || state.stop.reason === "fault";
+      parts.push(
+        el("strong", { class: `reason ${state.stop.reason}` }, this.list?.over === true ? "done" : ended || state.stop.reason === "breakpoint" ? state.stop.reason : "stopped"),
+        ` ${this.list === undefined ? state.stop.explanation : `after ${this.list.done} of ${this.list.commands.length} commands`} `,
+        el("span", { class: "quiet mono" }, `${state.steps.toLocaleString("en")} steps`),
+      );
+    }
+    if (this.stale) {
+      parts.push(el("span", { class: "stale" }, " The text was edited: the next step starts anew."));
+    }
+    put(this.status, ...parts);
+  }
+
+  private showCores(): void {
+    const state = this.state_;
+    if (state === undefined || state.cores.length < 2) {
+      put(this.cores);
+      return;
+    }
+    put(
+      this.cores,
+      ...state.cores.map((core, i) =>
+        button(
+          `${this.session?.desc.cores[i] ?? i}${core.fault !== undefined && core.fault !== 0 ? " ⚠" : ""}`,
+          () => {
+            this.core = i;
+            this.before = undefined;
+            void this.showAll();
+          },
+          {
+            "aria-pressed": String(i === this.core),
+            class: i === state.nextCore ? "next-core" : "",
+            title: `${core.symbol || core.pc}: ${core.text}${i === state.nextCore ? "\nmakes the next step" : ""}${core.faultName === undefined || core.faultName === "" ? "" : `\n${core.faultName}`}`,
+          },
+        ),
+      ),
+    );
+  }
+
+  private key(event: KeyboardEvent): void {
+    const name = `${event.ctrlKey ? "Control+" : ""}${event.shiftKey ? "Shift+" : ""}${event.key}`;
+    const run: Record<string, () => void> = {
+      F8: () => this.run(),
+      F10: () => this.step(),
+      F11: () => this.step(this.core),
+      "Shift+F10": () => this.back(),
+      "Shift+F11": () => this.back(this.core),
+      "Shift+F8": () => this.reverse(),
+      "Control+F8": () => this.restart(),
+    };
+    const found = run[name];
+    if (found !== undefined) {
+      event.preventDefault();
+      event.stopPropagation();
+      found();
+    }
+  }
+}
+
+export const programsView: View = {
+  id: "programs",
+  title: "Programs",
+  summary: "Write, run and step programs of the hart and kernels of the tile GPU, forwards and backwards; command lists with the picture after every command.",
+  accepts(file) {
+    if (file.made !== undefined && file.made.kind !== "file") {
+      return 0;
+    }
+    if (elfKind(file.bytes) !== undefined || /\.(s|asm)$/i.test(file.name)) {
+      return 1;
+    }
+    const begin = new TextDecoder().decode(file.bytes.subarray(0, 4096));
+    if (/"facet-program"\s*:/.test(begin)) {
+      return 1;
+    }
+    return /\.json$/i.test(file.name) && /"(buffers|commands|frame)"\s*:/.test(begin) ? 0.9 : 0;
+  },
+  examples: EXAMPLES.map((one) => ({ title: one.title, state: one.project })),
+  mount: (host, page) => new Programs(host, page),
+};

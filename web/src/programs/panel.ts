@@ -1,0 +1,34 @@
+/* What a panel of the right side is, and what it looks at. Only the panel that is seen is filled. */
+
+import type { MachineState, Session } from "../engine/machines.ts";
+
+export interface Look {
+  readonly session: Session;
+  readonly state: MachineState;
+  /** The state that was shown before this one: what differs is marked. */
+  readonly before: MachineState | undefined;
+  readonly core: number;
+}
+
+export interface Desk {
+  /** Something in the machine was changed by hand: everything is read again. */
+  refresh(): void;
+  /** Shows the source line. */
+  goTo(line: number): void;
+  /** To the state after so many steps. */
+  travel(steps: number): void;
+  fail(error: unknown): void;
+}
+
+export interface Panel {
+  readonly id: string;
+  readonly title: string;
+  readonly element: HTMLElement;
+  /** Undefined: there is no machine. */
+  show(look: Look | undefined): void | Promise<void>;
+}
+
+export const hex = (value: bigint, digits = 0): string => `0x${value.toString(16).padStart(digits, "0")}`;
+
+/** A line that says why there is nothing. */
+export const NOTHING = "Nothing runs yet. Press Step or Run.";

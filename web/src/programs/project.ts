@@ -1,0 +1,176 @@
+/* What the view works on, as a link carries it: a program, how it is run, where it stops, and for an exercise what must come out. A
+ * link may come from anyone, so everything in it is looked at. */
+
+export type Kind = "hart" | "tile" | "list";
+
+/** What must be true when the program has ended. */
+export type Check =
+  | { what: "exit"; equals: string; text?: string }
+  | { what: "register"; core: number; name: string; equals: string; text?: string }
+  | { what: "memory"; at: string; bytes: string; text?: string }
+  | { what: "console"; equals: string; text?: string }
+  | { what: "pixel"; x: number; y: number; equals: string; text?: string }
+  | { what: "steps"; most: number; text?: string }
+  /* All other checks, in so many other legal orders of the cores. */
+  | { what: "schedules"; count: number; text?: string };
+
+export interface Exercise {
+  title: string;
+  task: string; /* paragraphs, parted by empty lines */
+  checks: Check[];
+}
+
+export interface Project {
+  kind: Kind;
+  source: string;
+  options: string;
+  input: string;
+  breakpoints: number[]; /* lines */
+  exercise?: Exercise;
+}
+
+export const EMPTY: Project = { kind: "hart", source: "", options: "", input: "", breakpoints: [] };
+
+const MOST_SOURCE = 4 << 20;
+const MOST_CHECKS = 100;
+const MOST_SCHEDULES = 64;
+
+function fail(where: string, expected: string): never {
+  throw new Error(`${where}: expected ${expected}`);
+}
+
+function object(value: unknown, where: string): Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    fail(where, "an object");
+  }
+  return value as Record<string, unknown>;
+}
+
+function only(from: Record<string, unknown>, names: readonly string[], where: string): void {
+  for (const name of Object.keys(from)) {
+    if (!names.includes(name)) {
+      fail(`${where}.${name}`, `one of ${names.join(", ")}`);
+    }
+  }
+}
+
+function text(from: Record<string, unknown>, name: string, where: string, missing?: string): string {
+  const value = from[name] ?? missing;
+  if (typeof value !== "string" || value.length > MOST_SOURCE) {
+    fail(`${where}.${name}`, "a text");
+  }
+  return value;
+}
+
+function count(from: Record<string, unknown>, name: string, where: string, missing?: number): number {
+  const value = from[name] ?? missing;
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
+    fail(`${where}.${name}`, "a whole number from 0 on");
+  }
+  return value;
+}
+
+/** A number as people write it: decimal, 0x..., negative. */
+export function readBig(spelling: string, where: string): bigint {
+  const match = /^(-?)(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)$/.exec(spelling.trim());
+  if (match === null || match[2] === undefined) {
+    fail(where, `a number such as 42 or 0x2a, not "${spelling}"`);
+  }
+  const size = BigInt(match[2]);
+  return match[1] === "-" ? -size : size;
+}
+
+function readCheck(value: unknown, where: string): Check {
+  const from = object(value, where);
+  const says = from["text"] === undefined ? {} : { text: text(from, "text", where) };
+  switch (from["what"]) {
+    case "exit":
+      only(from, ["what", "equals", "text"], where);
+      return { what: "exit", equals: String(readBig(text(from, "equals", where), `${where}.equals`)), ...says };
+    case "register":
+      only(from, ["what", "core", "name", "equals", "text"], where);
+      readBig(text(from, "equals", where), `${where}.equals`);
+      return { what: "register", core: count(from, "core", where, 0), name: text(from, "name", where), equals: text(from, "equals", where), ...says };
+    case "memory": {
+      only(from, ["what", "at", "bytes", "text"], where);
+      const bytes = text(from, "bytes", where);
+      if (!/^([0-9a-fA-F]{2})+$/.test(bytes.replaceAll(/\s/g, ""))) {
+        fail(`${where}.bytes`, "pairs of hexadecimal digits");
+      }
+      return { what: "memory", at: text(from, "at", where), bytes, ...says };
+    }
+    case "console":
+      only(from, ["what", "equals", "text"], where);
+      return { what: "console", equals: text(from, "equals", where), ...says };
+    case "pixel": {
+      only(from, ["what", "x", "y", "equals", "text"], where);
+      const colour = text(from, "equals", where);
+      if (!/^#[0-9a-fA-F]{6}$/.test(colour)) {
+        fail(`${where}.equals`, "a colour such as #ff8000");
+      }
+      return { what: "pixel", x: count(from, "x", where), y: count(from, "y", where), equals: colour.toLowerCase(), ...says };
+    }
+    case "steps":
+      only(from, ["what", "most", "text"], where);
+      return { what: "steps", most: count(from, "most", where), ...says };
+    case "schedules":
+      only(from, ["what", "count", "text"], where);
+      return { what: "schedules", count: Math.min(count(from, "count", where), MOST_SCHEDULES), ...says };
+    default:
+      return fail(`${where}.what`, "exit, register, memory, console, pixel, steps or schedules");
+  }
+}
+
+function readExercise(value: unknown): Exercise {
+  const from = object(value, "exercise");
+  only(from, ["title", "task", "checks"], "exercise");
+  const checks = from["checks"];
+  if (!Array.isArray(checks) || checks.length === 0 || checks.length > MOST_CHECKS) {
+    fail("exercise.checks", `1 to ${MOST_CHECKS} checks`);
+  }
+  return {
+    title: text(from, "title", "exercise"),
+    task: text(from, "task", "exercise"),
+    checks: checks.map((check: unknown, i) => readCheck(check, `exercise.checks[${i}]`)),
+  };
+}
+
+/** Anything at all as a project, or an Error that says what is wrong with it. */
+export function readProject(value: unknown): Project {
+  const from = object(value, "the program of the link");
+  only(from, ["kind", "source", "options", "input", "breakpoints", "exercise"], "program");
+  const kind = from["kind"];
+  if (kind !== "hart" && kind !== "tile" && kind !== "list") {
+    fail("program.kind", "hart, tile or list");
+  }
+  const breakpoints = from["breakpoints"] ?? [];
+  if (!Array.isArray(breakpoints) || !breakpoints.every((line) => Number.isSafeInteger(line) && line > 0)) {
+    fail("program.breakpoints", "a list of line numbers");
+  }
+  return {
+    kind,
+    source: text(from, "source", "program"),
+    options: text(from, "options", "program", ""),
+    input: text(from, "input", "program", ""),
+    breakpoints: breakpoints as number[],
+    ...(from["exercise"] === undefined ? {} : { exercise: readExercise(from["exercise"]) }),
+  };
+}
+
+/** A project as a file, which the page and `facet view` open again. */
+export function writeFile(project: Project): string {
+  return `${JSON.stringify({ "facet-program": 1, ...project }, null, 2)}\n`;
+}
+
+/** The project in such a file; undefined for another kind of JSON. Throws an Error for one that is damaged. */
+export function readFile(content: string): Project | undefined {
+  const value = JSON.parse(content) as unknown;
+  if (typeof value !== "object" || value === null || !("facet-program" in value)) {
+    return undefined;
+  }
+  const { "facet-program": version, ...project } = value;
+  if (version !== 1) {
+    fail("facet-program", "1");
+  }
+  return readProject(project);
+}
