@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the Ninja file that makes facet.wasm: the sources of libfacet, as a native build folder lists them, with clang for
-wasm32-wasi, and the page's own files.
+"""Writes the Ninja file that makes the page's C code: the sources of libfacet, as a native build folder lists them, compiled
+by clang for wasm32-wasi, and the page's own files.
 
-usage: wasm/build.py NATIVE OUT
+usage: wasm/build.py NATIVE OUT [FLAG...]
+
+`ninja -C OUT` makes OUT/facet.wasm; `ninja -C OUT conform.wasm` the program for conformance suites (tests/wasm). FLAGs are
+added for the compiler, such as -msimd128.
 """
 import json
 import pathlib
@@ -12,71 +15,95 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLANG, LINKER_FOLDER = "clang-14", "/usr/lib/llvm-14/bin"
 
-# Files of libfacet that need threads, terminals, signals or memory maps: wasm/ has its own of the same name.
-REPLACED = {"src/base/pool.c", "src/base/progress.c", "src/base/new_file.c", "src/base/side_file.c", "src/base/file.c"}
+# Files of libfacet that need threads, terminals or files: wasm/ has what takes their place.
+REPLACED = {f"src/base/{name}.c" for name in ("pool", "progress", "new_file", "side_file", "file")}
+# What the page needs besides: pictures and command lists.
+PICTURES = ["src/render/bvh_view.c", "src/render/heat.c", "src/render/develop.c", "src/shade/camera.c", "src/scene/frame.c",
+            "src/scene/matrix.c", "src/image/color.c", "src/image/text.c", "src/image/compare.c"]
+LISTS = ["src/json/number.c", "src/image/image.c", *(f"src/tile_list/{name}.c" for name in ("list", "play", "buffers", "commands", "desc"))]
+# The program for conformance suites has these, and of wasm/ what is no export of the page.
+CONFORM = ["src/conform/facet.c", "src/conform/list.c", "src/documents/tile_case.c", "src/documents/tile_case_run.c",
+           "src/documents/gfx12_vectors.c", "src/json/reader.c", "tests/wasm/conform.c"]
+SHARED = ["wasm/pool.c", "wasm/progress.c", "wasm/pictures.c", "wasm/json/values.c", "wasm/page.c"]
 
-# What the page needs of libfacet-scene and the program: pictures, command lists.
-EXTRA = ["src/render/bvh_view.c", "src/render/heat.c", "src/render/develop.c", "src/shade/camera.c", "src/scene/frame.c", "src/scene/matrix.c", "src/image/image.c", "src/image/color.c",
-         "src/image/text.c", "src/image/compare.c", "src/json/number.c",
-         "src/tile_list/list.c", "src/tile_list/play.c", "src/tile_list/buffers.c", "src/tile_list/commands.c", "src/tile_list/desc.c"]
-
-# Operations of a block call the next one in tail position.
+# Operations of a block of the hart call the next one in tail position.
 TAIL_CALLS = "src/xphmg/hart/block"
 
-COMMON = ["--target=wasm32-wasi", "-O2", "-std=gnu11", "-ffp-contract=off", "-fno-fast-math", "-mbulk-memory",
-          "-fvisibility=hidden", "-ftls-model=local-exec", "-nostdlibinc", "-isystem", "/usr/include/wasm32-wasi", "-include", "base/alloc.h", "-D_WASI_EMULATED_SIGNAL", "-Wall", "-Werror=implicit-function-declaration",
-          "-Wno-unknown-attributes", "-Wno-ignored-attributes", "-Wno-unused-function"]
-LINK = ["--target=wasm32-wasi", f"-B{LINKER_FOLDER}", "-mexec-model=reactor", "-Wl,--strip-all", "-Wl,--gc-sections",
-        "-Wl,-z,stack-size=1048576", "-Wl,--max-memory=2147483648", "-Wl,--no-entry", "-Wl,--export=__stack_pointer", "-Wl,--export-table"]
+INCLUDES = ["wasm/include", "wasm/json", ".", "src", "include"]
+COMPILE = ["--target=wasm32-wasi", "-nostdlibinc", "-isystem", "/usr/include/wasm32-wasi", "-include", "base/alloc.h",
+           "-O2", "-std=gnu11", "-ffp-contract=off", "-fno-fast-math", "-mbulk-memory", "-ftls-model=local-exec",
+           "-fvisibility=hidden", "-Wall", "-Werror=implicit-function-declaration", "-Wno-unknown-attributes",
+           "-Wno-ignored-attributes", "-Wno-unused-function"]
+LINK = ["--target=wasm32-wasi", f"-B{LINKER_FOLDER}", "-Wl,--strip-all", "-Wl,--gc-sections", "-Wl,-z,stack-size=1048576",
+        "-Wl,--max-memory=2147483648", "-Wl,--export=__stack_pointer", "-Wl,--export-table"]
+REACTOR = ["-mexec-model=reactor", "-Wl,--no-entry"]
+
+RULES = """ninja_required_version = 1.5
+rule cc
+  command = {clang} {compile} $extra -MD -MF $out.d -c $in -o $out
+  depfile = $out.d
+  deps = gcc
+  description = CC $in
+rule link
+  command = {clang} {link} $model @$out.rsp -o $out
+  rspfile = $out.rsp
+  rspfile_content = $in
+  description = LINK $out
+"""
 
 
-def library_sources(native: pathlib.Path) -> tuple[list[str], list[str]]:
+def targets(native: pathlib.Path) -> list[dict]:
+    return json.loads((native / "meson-info/intro-targets.json").read_text())
+
+
+def library_sources(native: pathlib.Path) -> list[pathlib.Path]:
     """Files of the tree, and those that the native build makes."""
-    targets = json.loads((native / "meson-info/intro-targets.json").read_text())
-    sources, made = [], []
-    for target in targets:
+    names: list[str] = []
+    for target in targets(native):
         if target["type"] == "static library" and target["name"] in ("facet", "numbers"):
             for group in target["target_sources"]:
-                sources += group.get("sources", [])
-                made += group.get("generated_sources", [])
-    return ([str(pathlib.Path(name).relative_to(ROOT)) for name in sources if name.endswith(".c")],
-            [name for name in made if name.endswith(".c")])
+                names += group.get("sources", []) + group.get("generated_sources", [])
+    return [pathlib.Path(name) for name in names if name.endswith(".c")]
 
 
-def generated_files(native: pathlib.Path) -> list[str]:
-    """Tables and headers that the native build makes from spec/ for the library."""
+def make_tables(native: pathlib.Path) -> None:
+    """What the native build makes from spec/ for the library."""
     rooms = tuple(str(native / room) for room in ("include/facet/", "src/contract/", "src/isa/"))
-    targets = json.loads((native / "meson-info/intro-targets.json").read_text())
-    return [name for target in targets if target["type"] == "custom" for name in target["filename"] if name.startswith(rooms)]
+    made = [name for target in targets(native) if target["type"] == "custom" for name in target["filename"] if name.startswith(rooms)]
+    subprocess.run(["ninja", "-C", str(native), *(str(pathlib.Path(name).relative_to(native)) for name in made)], check=True,
+                   stdout=subprocess.DEVNULL)
 
 
-def main() -> None:
-    native, out = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
-    sources, made = library_sources(native)
-    chosen = [name for name in sources if name not in REPLACED] + EXTRA
-    chosen += [str(name.relative_to(ROOT)) for name in sorted((ROOT / "wasm").glob("**/*.c"))]
-    includes = [ROOT / "wasm/include", ROOT / "wasm/json", ROOT, ROOT / "src", ROOT / "include", native, native / "src", native / "include"]
-    flags = COMMON + [f"-I{folder}" for folder in includes]
-    for name in (LEVEL.split() if (LEVEL := " ".join(sys.argv[3:])) else []):
-        flags.append(name)
-    lines = ["ninja_required_version = 1.5",
-             f"common = {' '.join(flags)}",
-             f"rule cc\n  command = {CLANG} $common $extra -MD -MF $out.d -c $in -o $out\n  depfile = $out.d\n  deps = gcc\n  description = CC $in",
-             f"rule link\n  command = {CLANG} {' '.join(LINK)} @$out.rsp -o $out\n  rspfile = $out.rsp\n  rspfile_content = $in\n  description = LINK $out"]
-    objects = []
-    for name in chosen + made:
-        path = pathlib.Path(name)
-        inside = path.relative_to(native) if path.is_absolute() else path
-        objects.append(f"obj/{inside}.o")
-        lines.append(f"build {objects[-1]}: cc {path if path.is_absolute() else ROOT / path}")
-        if name.startswith(TAIL_CALLS):
+def object_of(path: pathlib.Path, native: pathlib.Path) -> str:
+    return f"obj/{path.relative_to(native if path.is_relative_to(native) else ROOT)}.o"
+
+
+def ninja_file(native: pathlib.Path, flags: list[str]) -> str:
+    library = [path for path in library_sources(native) if path.is_relative_to(native) or str(path.relative_to(ROOT)) not in REPLACED]
+    page = [ROOT / name for name in PICTURES + LISTS] + sorted((ROOT / "wasm").glob("**/*.c"))
+    conform = [ROOT / name for name in CONFORM + LISTS + SHARED]
+    includes = [f"-I{ROOT / name}" for name in INCLUDES] + [f"-I{native / name}" for name in (".", "src", "include")]
+    lines = [RULES.format(clang=CLANG, compile=" ".join(COMPILE + includes + flags), link=" ".join(LINK))]
+    for path in dict.fromkeys(library + page + conform):
+        lines.append(f"build {object_of(path, native)}: cc {path}")
+        if str(path).startswith(str(ROOT / TAIL_CALLS)):
             lines.append("  extra = -mtail-call")
-    lines.append(f"build facet.wasm: link {' '.join(objects)}\ndefault facet.wasm\n")
+    for name, files, model in (("facet.wasm", page, REACTOR), ("conform.wasm", conform, [])):
+        lines.append(f"build {name}: link {' '.join(object_of(path, native) for path in library + files)}")
+        lines.append(f"  model = {' '.join(model)}")
+    return "\n".join([*lines, "default facet.wasm", ""])
+
+
+def main() -> int:
+    if len(sys.argv) < 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    native, out = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
     out.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["ninja", "-C", str(native), *(str(pathlib.Path(name).relative_to(native)) for name in generated_files(native))],
-                   check=True, stdout=subprocess.DEVNULL)
-    (out / "build.ninja").write_text("\n".join(lines))
+    make_tables(native)
+    (out / "build.ninja").write_text(ninja_file(native, sys.argv[3:]))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

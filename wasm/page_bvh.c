@@ -214,6 +214,7 @@ static void put_finding(struct facet_record *r,
                         const char *requirement,
                         uint64_t offset,
                         uint32_t node,
+                        const char *expected,
                         const char *text)
 {
     facet_record_open(r, NULL, NULL);
@@ -222,6 +223,7 @@ static void put_finding(struct facet_record *r,
     facet_record_word(r, "requirement", requirement);
     facet_record_number(r, "offset", (int64_t)offset);
     facet_record_number(r, "node", node != FACET_NONE ? (int64_t)node : -1);
+    facet_record_word(r, "expected", expected);
     facet_record_word(r, "text", text);
     facet_record_close(r);
 }
@@ -254,6 +256,7 @@ static int check_gfx12(struct page_bvh *b)
                     facet_gfx12_rules[f->rule].requirement,
                     f->offset,
                     page_bvh_node_at(b, f->offset),
+                    facet_gfx12_rules[f->rule].title,
                     f->text);
     }
     facet_record_close(r);
@@ -283,6 +286,7 @@ static int check_rt(struct page_bvh *b)
                     rule->requirement,
                     check.findings[i].offset,
                     FACET_NONE,
+                    rule->title,
                     check.findings[i].text);
     }
     facet_record_close(r);

@@ -5,6 +5,7 @@
 #include "base/side_file.h"
 #include "json/json.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

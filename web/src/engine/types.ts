@@ -9,8 +9,6 @@
  * anew, after which machines are gone (their calls fail with status "lost") and images open again by
  * themselves. */
 
-import type { MachineApi } from "./machines.ts";
-
 /* ---- calls ---- */
 
 export interface CallOptions {
@@ -166,7 +164,8 @@ export interface Finding {
   requirement: string;
   offset: number; /* byte in the image */
   node: number; /* index in Tree; -1: none */
-  text: string;
+  expected: string; /* what the rule says */
+  text: string; /* what was found */
 }
 
 export interface BvhFigures {
@@ -305,72 +304,10 @@ export interface BvhApi {
   build(positions: Float32Array, format?: "gfx12" | "xphmg", quality?: "contract" | "fast" | "high"): Promise<Bvh>;
 }
 
-/* ---- numbers ---- */
+/* ---- single tests of XPHMG_RT ---- */
 
-export interface FormatInfo {
-  name: string; /* "FP16", "FP8_E4M3", "INT4" */
-  bits: number;
-  floating: boolean;
-}
-
-export type RoundingMode = "RNE" | "RTZ" | "RDN" | "RUP" | "RMM";
 export type FlagName =
   | "NX" | "UF" | "OF" | "DZ" | "NV" | "QNAN" | "SNAN" | "FTZ" | "SAT" | "DOWN" | "UNSUP";
-
-export interface Rounded {
-  bits: string;
-  value: number | "nan" | "inf" | "-inf";
-  exact: string; /* decimal digits that are exactly the value */
-  hex: string; /* "0x1.8p+1" */
-  class: string; /* "-normal", "+0", "quiet NaN", ... */
-  flags: FlagName[];
-}
-
-export interface RoundedText {
-  text: string;
-  modes: Record<RoundingMode, Rounded>;
-  saturated: Record<RoundingMode, Rounded>; /* SAT of CAP.PREC */
-  below: Rounded | null; /* the neighbours of the RNE result */
-  above: Rounded | null;
-}
-
-export interface Policy {
-  rm?: RoundingMode;
-  flush?: "none" | "tiny" | "subnormal";
-  saturate?: "none" | "quiet" | "flagged";
-  nan?: "canonical" | "first";
-  flushOperand?: boolean;
-}
-
-/* CAP.PREC: how an element becomes an accumulator and back. */
-export interface Conversion {
-  elem: string;
-  acc: string;
-  rm?: RoundingMode;
-  nanPol?: "propagate" | "zero" | "inf";
-  ftz?: boolean;
-  sat?: boolean;
-  satMode?: boolean;
-  uns?: boolean;
-  scale?: number;
-  zp?: number;
-}
-
-export type Operation =
-  | "add" | "sub" | "mul" | "div" | "sqrt" | "fma" | "rcp" | "rsqrt" | "min" | "max";
-
-export interface NumApi {
-  formats(): Promise<FormatInfo[]>;
-  /* A number as people write it ("1/3" is none; "0.1", "0x1.8p-3", "inf", "nan"). */
-  round(format: string, text: string): Promise<RoundedText>;
-  bits(format: string, bits: bigint): Promise<{ value: Rounded; below: Rounded | null; above: Rounded | null }>;
-  convert(to: string, from: string, bits: bigint, policy?: Policy): Promise<Rounded>;
-  calculate(operation: Operation, format: string, operands: bigint[], policy?: Policy): Promise<Rounded>;
-  widen(conversion: Conversion, element: number): Promise<Rounded>;
-  narrow(conversion: Conversion, accumulator: number): Promise<Rounded>;
-}
-
-/* ---- single tests and samples ---- */
 
 /* Elements are bits of a format, FP32 unless `element` names another. The records have the members of facet/rt.h; what comes
  * after the rule that decided was not computed and is 0. */
@@ -389,67 +326,13 @@ export interface RtApi {
     Promise<RtTest>;
 }
 
-export interface Sampler {
-  texels: Uint8Array;
-  width: number;
-  height: number;
-  format: string; /* "UNORM8_RGBA" */
-  pitch?: number;
-  wrap?: "clamp" | "repeat" | "mirror" | "border";
-  normalized?: boolean;
-  bilinear?: boolean;
-  srgb?: boolean;
-  raw?: boolean;
-  border?: [number, number, number, number];
-  numbers?: Conversion;
-}
-
-export interface SampleRecord {
-  kind: "taps" | "null texture" | "nan coordinate";
-  fx: string; /* position with 16 fraction bits */
-  fy: string;
-  fu: number; /* weights in 1/65536 */
-  fv: number;
-  i: string;
-  j: string;
-  taps: { kind: "skip" | "border" | "texel"; x: number; y: number; words: string[] }[];
-  channels: {
-    name: "R" | "G" | "B" | "A";
-    taps: Value[];
-    lerps: { computed: boolean; weight: Value; diff: Value; result: Value }[];
-    filtered: Value;
-    srgb: "none" | "end" | "line" | "power";
-    result: Value;
-    element: Value;
-    flags: FlagName[];
-  }[];
-  flags: FlagName[];
-}
-
-export interface GfxApi {
-  formats(): Promise<{ code: number; name: string }[]>;
-  /* u and v are elements: FP32 bits without `numbers`. */
-  sample(sampler: Sampler, u: number, v: number): Promise<SampleRecord>;
-}
-
 /* ---- the whole ---- */
 
-export interface Engine {
-  readonly ready: Promise<EngineInfo>;
-  readonly isa: IsaApi;
-  readonly machines: MachineApi;
-  readonly bvh: BvhApi;
-  readonly num: NumApi;
-  readonly rt: RtApi;
-  readonly gfx: GfxApi;
-  /* Ends the worker; every call that is under way fails with "cancelled". */
-  close(): void;
-}
-
+/* Machines, command lists, numbers and textures have their own wrappers over the same link: machines.ts, and core.ts of the
+ * playgrounds. */
 /* `wasm`: the module, inflated; the worker's script as text, to be run from a Blob. */
 export interface EngineSource {
   wasm: Uint8Array;
   worker: string;
 }
 
-/* web/src/engine/index.ts: export function startEngine(source: EngineSource): Engine; */
