@@ -385,7 +385,7 @@ class Scale {
     const bar = svg("svg", { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", role: "img", "aria-label": `${child.id}: ${reason(child)}` });
     bar.append(svg("rect", { class: "track", x: 0, y: 4, width: 100, height: 2 }));
     if (a <= b) {
-      bar.append(svg("rect", { class: kind, x: this.place(a), y: 1, width: Math.max(this.place(b) - this.place(a), 0.8), height: 8 }));
+      bar.append(svg("rect", { class: kind, x: Math.min(this.place(a), 99.2), y: 1, width: Math.max(this.place(b) - this.place(a), 0.8), height: 8 }));
     } else if (a > b) {
       /* Left before it was entered: the two planes, and nothing between them. */
       bar.append(svg("rect", { class: `${kind} gap`, x: this.place(b), y: 3, width: Math.max(this.place(a) - this.place(b), 0.8), height: 4 }));

@@ -3,14 +3,14 @@
 import * as three from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { el } from "../shell/dom.ts";
-import type { Bvh, Camera, Tree } from "../engine/types.ts";
+import type { Bvh, Camera, Tree, Triangles } from "../engine/types.ts";
 import { EDGES } from "./record.ts";
 import type { BoxLines } from "./picture.ts";
 
 /** More triangles than these, instances counted, are not drawn: a laptop could not turn them. */
 const MOST_TRIANGLES = 4_000_000;
-/** Asked for at once from the worker. */
-const PART = 100_000;
+/** Nodes whose triangles are asked for at once from the worker. */
+const PART = 20_000;
 
 export class SpacePane {
   readonly element = el("div", { class: "space" });
@@ -137,34 +137,19 @@ export class SpacePane {
       this.element.append(el("p", { class: "empty" }, `${total} triangles, instances counted, are more than ${MOST_TRIANGLES}: only boxes are shown.`));
       return;
     }
-    const levels = new Map<number, number[][]>();
-    for (let first = 0; ; ) {
+    const levels = new Map<number, Float32Array[]>();
+    for (let first = 0; first < tree.count; first += PART) {
       const part = await bvh.triangles(first, PART, { signal });
-      const byLevel = new Map<number, number[]>();
-      for (let i = 0; i < part.count; i++) {
-        const level = tree.level[part.node[i] ?? 0] ?? 0;
-        let list = byLevel.get(level);
-        if (list === undefined) {
-          byLevel.set(level, (list = []));
-        }
-        for (let k = 0; k < 9; k++) {
-          list.push(part.positions[9 * i + k] ?? 0);
-        }
+      for (const [level, corners] of byLevel(part, tree)) {
+        levels.set(level, [...(levels.get(level) ?? []), corners]);
       }
-      for (const [level, list] of byLevel) {
-        levels.set(level, [...(levels.get(level) ?? []), list]);
-      }
-      first += part.count;
-      progress(total > 0 ? Math.min(first / total, 1) : 1);
-      if (part.count < PART) {
-        break;
-      }
+      progress(Math.min((first + PART) / tree.count, 1));
     }
     const matrices = new Map<number, number>();
     tree.instanceNodes.forEach((node, i) => matrices.set(node, i));
     for (const [level, parts] of levels) {
       const geometry = new three.BufferGeometry();
-      geometry.setAttribute("position", new three.BufferAttribute(Float32Array.from(parts.flat()), 3));
+      geometry.setAttribute("position", new three.BufferAttribute(joined(parts), 3));
       geometry.computeVertexNormals(); /* no indices: one normal for each triangle */
       const material = new three.MeshLambertMaterial({ color: 0x9aabbf, side: three.DoubleSide });
       const instances = tree.levels[level]?.instances ?? [];
@@ -196,6 +181,33 @@ export class SpacePane {
       });
     }
   }
+}
+
+/** The corners of the triangles of each level. */
+function byLevel(part: Triangles, tree: Tree): Map<number, Float32Array> {
+  const counts = new Map<number, number>();
+  const levelOf = (i: number) => tree.level[part.node[i] ?? 0] ?? 0;
+  for (let i = 0; i < part.count; i++) {
+    counts.set(levelOf(i), (counts.get(levelOf(i)) ?? 0) + 1);
+  }
+  const out = new Map([...counts].map(([level, count]) => [level, new Float32Array(9 * count)]));
+  const used = new Map<number, number>();
+  for (let i = 0; i < part.count; i++) {
+    const at = used.get(levelOf(i)) ?? 0;
+    out.get(levelOf(i))?.set(part.positions.subarray(9 * i, 9 * i + 9), at);
+    used.set(levelOf(i), at + 9);
+  }
+  return out;
+}
+
+function joined(parts: readonly Float32Array[]): Float32Array {
+  const out = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
 }
 
 /** Object to world of an instance node, three rows of four. */
