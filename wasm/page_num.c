@@ -6,6 +6,7 @@
 #include "num/flags.h"
 #include "num/format.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +108,8 @@ static void put_number(struct facet_record *r, enum facet_format format, uint64_
     double value;
     char text[EXACT_TEXT];
 
-    facet_record_hex(r, "bits", bits, (width + 3) / 4);
+    (void)snprintf(text, sizeof text, "0x%0*" PRIx64, (int)(width + 3) / 4, bits);
+    facet_record_word(r, "bits", text);
     if (facet_format_is_int(format)) {
         value = (double)(int64_t)signed_code(format, bits);
         facet_record_word(r, "class", value < 0 ? "negative" : value > 0 ? "positive" : "0");

@@ -284,6 +284,15 @@ def flattened(style):
     return "\n".join(out)
 
 
+def beside_the_contract(page):
+    """The inspector with the mark by which it knows that search.html lies beside it."""
+    with open(page, encoding="utf-8", newline="") as f:
+        text = f.read()
+    if text.count("<title>") < 1:
+        raise Failure("%s: is not the inspector's page: it has no title" % page)
+    return text.replace("<title>", '<meta name="contract">\n<title>', 1)
+
+
 def write(folder, path, text):
     target = os.path.join(folder, path)
     os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -314,7 +323,7 @@ def build(options):
         data = json.dumps(site.index(), ensure_ascii=False, separators=(",", ":"))
         write(new, "search-index.js", "window.facetIndex = %s;\n" % data.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))
         if options.inspector:
-            shutil.copyfile(options.inspector, os.path.join(new, "inspector.html"))
+            write(new, "inspector.html", beside_the_contract(options.inspector))
         broken = broken_links(new)
         if broken:
             raise Failure("\n".join(broken[:20] + (["and %d more" % (len(broken) - 20)] if len(broken) > 20 else [])))

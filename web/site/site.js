@@ -259,7 +259,7 @@
       document.documentElement.dataset["theme"] = theme;
     }
     button.textContent = { system: "Auto", light: "Light", dark: "Dark" }[theme] ?? "Auto";
-    button.setAttribute("aria-label", `Colours: ${theme}`);
+    button.setAttribute("aria-label", `Colours: ${button.textContent}`);
   }
   button.hidden = false;
   button.addEventListener("click", () => {

@@ -21,7 +21,7 @@ HART = """# %(text)s
         .text
 _start:
 %(before)s
-# Step from here.
+# Step from here: Run stops at the breakpoint.
 example:
         %(text)s
         nop
@@ -44,7 +44,7 @@ KERNEL = """# %(text)s
         .globl  kernel
 kernel:
 %(before)s
-# Step from here.
+# Step from here: Run stops at the breakpoint.
         %(text)s
         NOP
         EXIT
@@ -148,7 +148,8 @@ def examples(program, cards):
         if not runs_to_its_end(program, card["isa"], text):
             return None
         state = {"kind": "tile" if card["isa"] == "tile" else "hart", "source": text,
-                 "options": "--grid 1x1" if card["isa"] == "tile" else "", "input": "", "breakpoints": []}
+                 "options": "--grid 1x1" if card["isa"] == "tile" else "", "input": "",
+                 "breakpoints": [text[:text.index("# Step from here")].count("\n") + (2 if card["isa"] == "tile" else 3)]}
         return packed("programs", state)
 
     asked = [c for c in cards if c.get("example") and c["isa"] in ("xphmg", "tile")]

@@ -53,7 +53,7 @@ function decimal(n: Numeral): HTMLElement {
 }
 
 function flags(n: Numeral): HTMLElement {
-  return el("span", { class: "flags" }, ...n.flags.map((flag) => el("span", { class: "flag" }, flag)));
+  return el("span", { class: "flags" }, ...n.flags.flatMap((flag) => [el("span", { class: "flag" }, flag), " "]));
 }
 
 export class NumbersView implements Mounted {
@@ -97,8 +97,8 @@ export class NumbersView implements Mounted {
         el("p", { class: "lead" }, "Every format of the contract, to the bit. Type a number or click its bits; ", el("kbd", {}, "↑"), " and ", el("kbd", {}, "↓"), " go to the next one."),
         el(
           "section",
-          { class: "panel", "aria-labelledby": "play-one" },
-          el("h2", { id: "play-one" }, "One number"),
+          { class: "panel", "aria-labelledby": "play-head-one" },
+          el("h2", { id: "play-head-one" }, "One number"),
           el(
             "div",
             { class: "controls" },
@@ -115,13 +115,13 @@ export class NumbersView implements Mounted {
         el(
           "div",
           { class: "beside" },
-          el("section", { class: "panel", "aria-labelledby": "play-modes" }, el("h2", { id: "play-modes" }, "In every rounding mode"), this.modes, this.rule("numeric.md 9", "How it is rounded")),
-          el("section", { class: "panel", "aria-labelledby": "play-every" }, el("h2", { id: "play-every" }, "In every format, to nearest"), this.every),
+          el("section", { class: "panel", "aria-labelledby": "play-head-modes" }, el("h2", { id: "play-head-modes" }, "In every rounding mode"), this.modes, this.rule("numeric.md 9", "How it is rounded")),
+          el("section", { class: "panel", "aria-labelledby": "play-head-every" }, el("h2", { id: "play-head-every" }, "In every format, to nearest"), this.every),
         ),
         el(
           "section",
-          { class: "panel", "aria-labelledby": "play-operation" },
-          el("h2", { id: "play-operation" }, "An operation, rounded once"),
+          { class: "panel", "aria-labelledby": "play-head-operation" },
+          el("h2", { id: "play-head-operation" }, "An operation, rounded once"),
           el("div", { class: "controls" }, form.select("operation", "Operation", OPERATIONS), this.operands),
           el(
             "div",
@@ -136,8 +136,8 @@ export class NumbersView implements Mounted {
         ),
         el(
           "section",
-          { class: "panel", "aria-labelledby": "play-element" },
-          el("h2", { id: "play-element" }, "An element of CAP.PREC, and back"),
+          { class: "panel", "aria-labelledby": "play-head-element" },
+          el("h2", { id: "play-head-element" }, "An element of CAP.PREC, and back"),
           el(
             "div",
             { class: "controls" },
@@ -231,6 +231,7 @@ export class NumbersView implements Mounted {
       rounded.modes.RNE.flags.length > 0 ? flags(RNE) : el("span", { class: "quiet" }, "exactly"),
     );
     put(this.line, this.drawLine(rounded));
+    this.modes.dataset["of"] = `${rounded.text} ${format?.name ?? ""}`;
     put(
       this.modes,
       table(
@@ -273,7 +274,7 @@ export class NumbersView implements Mounted {
             class: `bit ${kind(at)}`,
             "data-bit": at,
             "aria-pressed": String(one),
-            "aria-label": `bit ${at}, ${kind(at)}`,
+            "aria-label": `bit ${at}, ${kind(at)}: ${one ? 1 : 0}`,
             title: `bit ${at}, ${kind(at)}`,
             onclick: () => void this.takeBits(`0x${(value ^ (1n << BigInt(at))).toString(16)}`),
           },

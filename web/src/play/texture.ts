@@ -266,6 +266,7 @@ export class TextureView implements Mounted {
         this.draw(question, shown);
         this.showTaps(shown.record);
         this.showChannels(shown.record);
+        this.result.dataset["of"] = JSON.stringify(this.form.values);
       },
       (error) => {
         put(this.about, error.message);
@@ -377,7 +378,7 @@ export class TextureView implements Mounted {
     const { result, flags } = record;
     put(
       this.result,
-      el("div", { class: "swatch-line" }, svgSwatch(colour(result.map(number))), el("span", { class: "big mono" }, result.map(short).join("  ")), ...flags.map((flag) => el("span", { class: "flag" }, flag))),
+      el("div", { class: "swatch-line" }, svgSwatch(colour(result.map(number))), el("span", { class: "big mono" }, result.map(short).join("  ")), ...flags.flatMap((flag) => [el("span", { class: "flag" }, flag), " "])),
       table(["", ...CHANNELS], [["element", ...CHANNELS.map((_, c) => mono(result[c]?.bits ?? "", true))]]),
     );
     const all = record.channels;
