@@ -8,8 +8,10 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -17,6 +19,8 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+extern char **environ;
 
 enum { CLIENTS = 32, REQUEST = 8192, PATIENCE = 10 };
 
@@ -252,4 +256,24 @@ enum facet_status view_server_run(struct view_server *server,
         }
     }
     return status;
+}
+
+/* ---- the browser ---- */
+
+int view_browser_start(const char *address)
+{
+    char *const words[] = {(char *)"xdg-open", (char *)address, NULL};
+    posix_spawn_file_actions_t quiet;
+    pid_t child;
+    int result = posix_spawn_file_actions_init(&quiet);
+
+    if (result == 0) {
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && result == 0; fd++) {
+            result = posix_spawn_file_actions_addopen(&quiet, fd, "/dev/null", O_RDWR, 0);
+        }
+        result =
+            result == 0 ? posix_spawnp(&child, words[0], &quiet, NULL, words, environ) : result;
+        (void)posix_spawn_file_actions_destroy(&quiet);
+    }
+    return result;
 }

@@ -25,4 +25,8 @@ enum facet_status view_server_run(struct view_server *server,
                                   struct facet_error *err);
 void view_server_close(struct view_server *server);
 
+/* Starts the user's browser (xdg-open), whose output would only disturb ours; 0, or the errno why
+ * not. */
+int view_browser_start(const char *address);
+
 #endif

@@ -18,6 +18,7 @@ from harness import add_case, case, check, check_eq, main
 
 FACET = os.environ["FACET"]
 SOURCE = os.environ["FACET_SOURCE"]
+os.environ["FACET_PAGE"] = os.path.join(SOURCE, "tests/view/page.html")
 # Shows one pixel of its own code in the framebuffer and ends through the finisher (docs/run.md).
 FRAME = """_start: li t0, 0x11000000
 li t1, 1
@@ -101,6 +102,9 @@ FORMS = [
     ("bvh trace <cube.gfx12 --rays <rays.bin -o >out.bin", "fixed"),
     ("bvh trace <cube.gfx12 --rays <rays.bin --resume >out.part -o >out.bin", "fixed+journal"),
     ("bvh trace <boxes.gfx12 --rays <rays.bin -o >out.bin --procedural candidates --candidates >out.jsonl", "fixed"),
+    ("view <cube.gfx12 -o >out.html", "fixed"),
+    ("view <cube.obj -o >out.html", "fixed"),
+    ("view <hello.s -o >out.html", "fixed"),
     (["bvh", "why", "<cube.gfx12", "--ray", RAY], "fixed"),
     (["bvh", "why", "<cube.gfx12", "--ray", RAY, "--expect", "8"], "fixed"),
     (["bvh", "why", "<cube.gfx12", "--ray", RAY, "--brief"], "fixed"),
@@ -154,7 +158,7 @@ FOLDERS = {"folder", "k1", "results", "suite", "cases"}
 MAY_BE_EMPTY = {("as", "fill.s"), ("as", "include.s"), ("tile", "include.s"), ("tile", "fill.s"), ("tile", "raw.bin"),
                 ("run", "model.timing"), ("tile", "model.timing"), ("timing", "model.timing"), ("bvh trace", "rays.bin"),
                 ("bvh check", "cube.gfx12"), ("bvh check", "boxes.gfx12"), ("bvh dump", "cube.gfx12"), ("bvh diff", "cube.gfx12"),
-                ("bvh diff", "moved.gfx12"), ("bvh diff", "rays.bin")}
+                ("bvh diff", "moved.gfx12"), ("bvh diff", "rays.bin"), ("view", "hello.s")}
 # Inputs that their own successor may replace.
 MAY_BE_REPLACED = {("bvh", "cube.gfx12"), ("bvh", "boxes.gfx12"), ("bvh", "cube.tiles"), ("snapshot", "hello.snap")}
 

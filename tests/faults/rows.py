@@ -225,6 +225,8 @@ ROWS = [
     ("bvh export cube.gfx12 -o out.json", {}),
     ("bvh diff cube.gfx12 cube.gfx12 --builders --json", {"times": True}),
     ("bvh trace boxes.gfx12 --rays rays.bin -o out.bin --procedural candidates --candidates out.jsonl", {"times": True}),
+    ("view cube.gfx12 -o out.html", {}),
+    ("view hello.s -o out.html", {}),
     (f"bvh why cube.gfx12 --ray {RAY}", {}),
     (f"bvh why cube.gfx12 --ray {RAY} --json", {}),
     (f"bvh why cube.gfx12 --ray {RAY} --expect 8", {}),

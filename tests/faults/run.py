@@ -58,6 +58,7 @@ class Bench:
     def __init__(self, facet, library, source, jobs):
         self.facet, self.library = os.path.abspath(facet), os.path.abspath(library)
         self.base = tempfile.TemporaryDirectory(prefix="faults")
+        self.page = os.path.join(source, "tests/view/page.html")
         self.inputs = os.path.join(self.base.name, "inputs")
         os.mkdir(self.inputs)
         rows.make_inputs(self.facet, source, self.inputs)
@@ -84,7 +85,7 @@ class Bench:
         line, options = row
         board = folder + ".board"
         environment = {"PATH": "/usr/bin:/bin", "LD_PRELOAD": self.library, "FACET_FAULT": str(fault),
-                       "FACET_FAULT_BOARD": board, "TMPDIR": folder, "MALLOC_PERTURB_": "165"}
+                       "FACET_FAULT_BOARD": board, "FACET_PAGE": self.page, "TMPDIR": folder, "MALLOC_PERTURB_": "165"}
         if os.path.exists(board):
             os.remove(board)
         limited = [] if stack is None else ["/bin/sh", "-c", f'ulimit -S -s {stack} && exec "$@"', "sh"]

@@ -1,0 +1,118 @@
+/* See input.h. */
+#include "view/input.h"
+
+#include "command/output.h"
+#include "rt_image/image.h"
+#include "json/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_BYTES ((size_t)1 << 30)
+
+/* ---- what the file is ---- */
+
+/* Programs, kernels and lists go to the page as they are; it has the assembler and the readers. */
+static bool goes_as_it_is(const char *path)
+{
+    static const char *const endings[] = {".s", ".asm", ".elf", ".o", ".json", ".hex"};
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        found |= cli_ends_with(path, endings[i]);
+    }
+    return found;
+}
+
+static bool is_elf(const char *path)
+{
+    char magic[4] = {0};
+    FILE *file = fopen(path, "rb");
+    const bool elf = file != NULL && fread(magic, 1, sizeof magic, file) == sizeof magic &&
+                     memcmp(magic, "\177ELF", sizeof magic) == 0;
+
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return elf;
+}
+
+static bool read_as_it_is(const struct cli_args *args, const char *path, struct view_shown *out)
+{
+    static const char *const others[] = {"segment", "driver", "structure", "base", "root", NULL};
+    struct facet_error err = {0};
+
+    if (cli_useless(args, others, "is for BVH images, which %s is not by its name", path)) {
+        return false;
+    }
+    if (facet_file_read(path, MOST_BYTES, &out->file, &err) != FACET_OK) {
+        return cli_bad_error(args, &err) == CLI_OK;
+    }
+    out->bytes = out->file.data;
+    out->size = out->file.size;
+    (void)json_object_set_new(out->made, "kind", json_string("file"));
+    return true;
+}
+
+/* The pieces of an image that has several, as addresses and places in the bytes. */
+static json_t *segments_json(const struct facet_gfx12_view *view)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < view->segment_count; i++) {
+        const struct facet_gfx12_segment *s = &view->segments[i];
+        json_t *one = json_object();
+
+        (void)json_object_set_new(one, "address", facet_json_hex(s->address));
+        (void)json_object_set_new(one, "offset", json_integer((json_int_t)s->offset));
+        (void)json_object_set_new(one, "size", json_integer((json_int_t)s->size));
+        (void)json_array_append_new(list, one);
+    }
+    return list;
+}
+
+static bool read_image(const struct cli_args *args,
+                       const char *path,
+                       session_bvh_make *make,
+                       struct view_shown *out)
+{
+    if (!session_bvh_read_or_make(args, path, make, &out->bvh)) {
+        return false;
+    }
+    out->bytes = out->bvh.view.bytes;
+    out->size = (size_t)out->bvh.view.size;
+    out->tiles = facet_rtbvh_is(out->bytes, out->size);
+    if (out->tiles) {
+        (void)json_object_set_new(out->made, "kind", json_string("tiles"));
+        return true;
+    }
+    if (!session_bvh_has_root(args, &out->bvh)) {
+        return false;
+    }
+    (void)json_object_set_new(out->made, "kind", json_string("bvh"));
+    (void)json_object_set_new(out->made, "base", facet_json_hex(out->bvh.view.base));
+    (void)json_object_set_new(out->made, "root", json_integer(out->bvh.view.root));
+    if (out->bvh.view.segment_count > 0) {
+        (void)json_object_set_new(out->made, "segments", segments_json(&out->bvh.view));
+    }
+    return true;
+}
+
+bool view_shown_read(const struct cli_args *args,
+                     const char *path,
+                     session_bvh_make *make,
+                     struct view_shown *out)
+{
+    *out = (struct view_shown){.made = json_object()};
+    return path != NULL && (goes_as_it_is(path) || is_elf(path))
+               ? read_as_it_is(args, path, out)
+               : read_image(args, path, make, out);
+}
+
+void view_shown_free(struct view_shown *shown)
+{
+    json_decref(shown->made);
+    free(shown->file.data);
+    session_bvh_free(&shown->bvh);
+}
