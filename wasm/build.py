@@ -20,7 +20,7 @@ REPLACED = {f"src/base/{name}.c" for name in ("pool", "progress", "new_file", "s
 # What the page needs besides: pictures and command lists.
 PICTURES = ["src/render/bvh_view.c", "src/render/heat.c", "src/render/develop.c", "src/shade/camera.c", "src/scene/frame.c",
             "src/scene/matrix.c", "src/image/color.c", "src/image/text.c", "src/image/compare.c"]
-LISTS = ["src/json/number.c", "src/image/image.c", *(f"src/tile_list/{name}.c" for name in ("list", "play", "buffers", "commands", "desc"))]
+LISTS = ["src/json/number.c", "src/image/image.c", *(f"src/tile_list/{name}.c" for name in ("list", "play", "pixel", "buffers", "commands", "desc"))]
 # The program for conformance suites has these, and of wasm/ what is no export of the page.
 CONFORM = ["src/conform/facet.c", "src/conform/list.c", "src/documents/tile_case.c", "src/documents/tile_case_run.c",
            "src/documents/gfx12_vectors.c", "src/json/reader.c", "tests/wasm/conform.c"]

@@ -3,6 +3,7 @@
  * complete, so that the picture after any of them can be seen again. See page_session.h. */
 #include "wasm/page_session.h"
 
+#include "tile_list/pixel.h"
 #include "tile_list/play.h"
 
 #include <inttypes.h>
@@ -239,4 +240,58 @@ int PAGE_EXPORT(page_list_goto)(uint32_t id, uint32_t count, uint64_t slice)
         }
     }
     return page_list_state(id);
+}
+
+/* What the commands that are done now did to a pixel of the frame: the list is played again on a
+ * machine of its own, to the same place. The members are those of `facet tile why --json`. */
+int PAGE_EXPORT(page_list_pixel)(uint32_t id, uint32_t x, uint32_t y)
+{
+    struct page_session *s = list_of(id);
+    const struct page_list *list;
+    facet_machine *machine = NULL;
+    struct facet_tile_play play = {0};
+    struct facet_tile_list_pixel pixel = {0};
+    struct facet_error err = {0};
+    size_t count;
+    enum facet_status status;
+
+    if (s == NULL) {
+        return FACET_ERR_USAGE;
+    }
+    list = s->list;
+    count = list->play.waiting == 0 ? list->play.next : list->play.first;
+    status = facet_tile_create(&list->plan.config, &machine, &err);
+    if (status == FACET_OK) {
+        status = facet_tile_play_start(&play, &list->plan, machine, &err);
+    }
+    if (status == FACET_OK) {
+        status = facet_tile_list_pixel_start(&pixel, &play, x, y, &err);
+    }
+    while (status == FACET_OK && play.next < count) {
+        const struct facet_tile_list_step *step;
+        struct facet_stop stop;
+
+        status = facet_tile_play_give(&play, &err);
+        if (status == FACET_OK) {
+            facet_machine_run(
+                machine, &(struct facet_run){.budget = facet_tile_play_budget(&play)}, &stop);
+            step = facet_tile_play_note(&play);
+            if (step != NULL) {
+                facet_tile_list_pixel_done(&pixel, step);
+            }
+        }
+    }
+    if (status == FACET_OK && pixel.history.failed) {
+        status = facet_fail(&err, FACET_ERR_MEMORY, 0, "no memory for the pixel");
+    }
+    if (status == FACET_OK) {
+        facet_tile_list_pixel_put(&pixel, page_begin(), true);
+        status = page_end();
+    } else {
+        (void)page_fail(&err);
+    }
+    facet_tile_list_pixel_free(&pixel);
+    facet_tile_play_free(&play);
+    facet_machine_destroy(machine);
+    return (int)status;
 }

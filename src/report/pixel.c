@@ -7,7 +7,7 @@
 #include "gfx12/steps.h"
 #include "object/symbols.h"
 #include "rt_image/image.h"
-#include "session/tile/why.h"
+#include "tile_list/pixel.h"
 #include "xphmg/rt/explain.h"
 
 #include <facet/isa.h>
@@ -487,7 +487,7 @@ static void name_command(const void *context, uint64_t by, struct facet_strbuf *
 
 static void record_places(struct facet_record *r, const struct report_pixel *p, bool full)
 {
-    const struct session_pixel_names names = {name_command, p, NULL};
+    const struct facet_tile_list_names names = {name_command, p, NULL};
 
     if (p->seen->places == 0) {
         return;
@@ -509,7 +509,7 @@ static void record_places(struct facet_record *r, const struct report_pixel *p, 
                              (unsigned)p->seen->places,
                              (unsigned)(last != NULL ? last->after : 0));
         }
-        session_pixel_record(r, history, &names, full);
+        facet_tile_list_pixel_record(r, history, &names, full);
         facet_record_close(r);
     }
     facet_record_close(r);

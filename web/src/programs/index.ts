@@ -68,10 +68,12 @@ class Programs implements Mounted, Desk {
   private list: ListState | undefined;
   private core = 0;
   private exercise: Project["exercise"];
-  private stale = false; /* the text is another than the machine has */
+  private made = ""; /* what the machine was made of */
   private running: AbortController | undefined;
   private checking = 0;
   private queue: Promise<void> = Promise.resolve();
+  private waiting = 0;
+  private readonly body = el("div", { class: "programs" });
   private symbolsOf: Isa | undefined;
   private readonly codeOf = new Map<string, number[]>();
 
@@ -135,10 +137,7 @@ class Programs implements Mounted, Desk {
     for (const field of [this.options, this.input]) {
       field.addEventListener("input", () => this.edited());
     }
-    host.append(
-      el(
-        "div",
-        { class: "programs" },
+    this.body.append(
         el(
           "div",
           { class: "prog-bar", role: "toolbar", "aria-label": "Run" },
@@ -159,8 +158,8 @@ class Programs implements Mounted, Desk {
           el("div", { class: "prog-left" }, this.commands.element, editorHost, el("div", { class: "prog-lower" }, this.left.element)),
           el("div", { class: "prog-right" }, this.right.element),
         ),
-      ),
     );
+    host.append(this.body);
     host.addEventListener("keydown", (event) => this.key(event));
     this.keys = [
       { key: "r", text: "run or pause (F8, also while typing)", run: () => this.run() },
@@ -267,7 +266,6 @@ class Programs implements Mounted, Desk {
   }
 
   private edited(): void {
-    this.stale = this.session !== undefined;
     this.assignment.forget();
     this.page.changed();
     this.check();
@@ -313,7 +311,15 @@ class Programs implements Mounted, Desk {
 
   /** One thing after the other; what fails is told. */
   private act(what: () => Promise<void>): Promise<void> {
-    this.queue = this.queue.then(what).catch((error: unknown) => this.fail(error));
+    this.waiting++;
+    this.body.setAttribute("aria-busy", "true");
+    this.queue = this.queue
+      .then(what)
+      .catch((error: unknown) => this.fail(error))
+      .finally(() => {
+        this.waiting--;
+        this.body.setAttribute("aria-busy", String(this.waiting > 0));
+      });
     return this.queue;
   }
 
@@ -330,11 +336,19 @@ class Programs implements Mounted, Desk {
     }
   }
 
+  /** What a machine is made of, to see whether it is another. */
+  private get recipe(): string {
+    return JSON.stringify([this.machine, this.elf === undefined ? this.editor.text : "", this.options.value, this.input.value]);
+  }
+
+  private get stale(): boolean {
+    return this.session !== undefined && this.made !== this.recipe;
+  }
+
   private async drop(): Promise<void> {
     const old = this.session;
     this.session = undefined;
     this.state_ = this.before = this.list = undefined;
-    this.stale = false;
     this.codeOf.clear();
     await old?.close().catch(() => undefined);
     await this.showAll();
@@ -348,10 +362,12 @@ class Programs implements Mounted, Desk {
     await this.drop();
     const { machines } = this.page.engine;
     const kind = this.machine;
+    const recipe = this.recipe;
     this.session =
       kind === "list"
         ? await machines.list(this.editor.text)
         : await machines.program({ kind, source: this.elf ?? this.editor.text, options: readOptions(this.options.value), input: this.input.value });
+    this.made = recipe;
     this.editor.complain([]);
     this.core = 0;
     await this.sendBreakpoints();
@@ -540,7 +556,7 @@ class Programs implements Mounted, Desk {
       const ended = state.stop.reason === "exit" || state.stop.reason === "fault";
       parts.push(
         el("strong", { class: `reason ${state.stop.reason}` }, this.list?.over === true ? "done" : ended || state.stop.reason === "breakpoint" ? state.stop.reason : "stopped"),
-        ` ${this.list === undefined ? state.stop.explanation : `after ${this.list.done} of ${this.list.commands.length} commands`} `,
+        ` ${this.where(state)} `,
         el("span", { class: "quiet mono" }, `${state.steps.toLocaleString("en")} steps`),
       );
     }
@@ -548,6 +564,14 @@ class Programs implements Mounted, Desk {
       parts.push(el("span", { class: "stale" }, " The text was edited: the next step starts anew."));
     }
     put(this.status, ...parts);
+  }
+
+  private where(state: MachineState): string {
+    if (this.list === undefined) {
+      return state.stop.explanation;
+    }
+    const place = state.stop.reason === "breakpoint" || state.stop.reason === "trap" ? `, ${state.stop.explanation}` : "";
+    return `after ${this.list.done} of ${this.list.commands.length} commands${place}`;
   }
 
   private showCores(): void {

@@ -19,7 +19,6 @@ export class Steps implements Panel {
   private readonly rows = el("div", { class: "trace-rows mono" });
   private readonly empty = el("p", { class: "quiet" }, NOTHING);
   private look: Look | undefined;
-  private asked = 0;
   private busy = false;
   private again = false;
   private cache: { from: number; lines: StepLine[]; session: unknown; until: number } | undefined;
@@ -92,7 +91,6 @@ export class Steps implements Panel {
     const until = Math.min(this.total, from + count);
     if (held === undefined || held.session !== look.session || held.until !== look.state.steps || held.from > from || held.from + held.lines.length < until) {
       const begin = Math.max(0, from - count);
-      this.asked++;
       const lines = await look.session.steps(look.state.first + begin, 3 * count);
       this.cache = { from: begin, lines, session: look.session, until: look.state.steps };
     }
@@ -100,13 +98,19 @@ export class Steps implements Panel {
     if (now === undefined) {
       return;
     }
+    const commands = new Map<number, string>();
+    if (look.session.isList) {
+      for (const command of (await look.session.listState()).commands) {
+        commands.set(command.after, `commands[${command.index}] ${command.name}`);
+      }
+    }
     const shown = now.lines.slice(from - now.from, from - now.from + count);
     const top = this.height < TALLEST ? from * ROW : Math.max(0, this.scroll.scrollTop - MARGIN * ROW);
     this.rows.style.setProperty("transform", `translateY(${top}px)`);
-    put(this.rows, ...shown.map((line) => this.row(look, line)));
+    put(this.rows, ...shown.map((line) => this.row(look, line, commands.get(line.step))));
   }
 
-  private row(look: Look, line: StepLine): HTMLElement {
+  private row(look: Look, line: StepLine, command: string | undefined): HTMLElement {
     /* "hart0: retired 0x8000000c: 0x00000097  auipc x1, 0x0" */
     const [first = "", ...others] = line.changes.map((change) => change.replace(/^\w+: /, ""));
     const instruction = first.replace(/^retired 0x[0-9a-f]+: 0x[0-9a-f]+\s+/, "");
@@ -118,13 +122,15 @@ export class Steps implements Panel {
         title: `${line.changes.join("\n")}\nClick: back to after this step`,
         onclick: () => {
           this.desk.travel(line.step);
-          this.desk.goTo(line.line);
+          if (!look.session.isList) {
+            this.desk.goTo(line.line);
+          }
         },
       },
       el("span", { class: "quiet trace-number" }, line.step),
-      look.session.desc.cores.length > 1 && el("span", { class: "trace-core" }, look.session.desc.cores[line.core]),
+      look.session.desc.cores.length > 1 && el("span", { class: "trace-core" }, look.session.desc.cores[line.core] ?? "queue"),
       el("span", { class: "trace-line quiet" }, line.line > 0 ? `:${line.line}` : ""),
-      el("span", { class: "trace-text" }, instruction),
+      el("span", { class: "trace-text" }, instruction !== "" ? instruction : (command ?? "")),
       el("span", { class: "trace-changes" }, others.join("   ")),
     );
   }

@@ -46,7 +46,7 @@ export class Tabs {
     if (panel !== undefined && panel !== this.current) {
       this.current = panel;
       this.mark();
-      this.fill();
+      void this.fill();
     }
   }
 
@@ -67,11 +67,14 @@ export class Tabs {
   }
 
   private async fill(): Promise<void> {
+    const panel = this.current;
+    panel.element.setAttribute("aria-busy", "true");
     try {
-      await this.current.show(this.look);
+      await panel.show(this.look);
     } catch (error) {
       this.desk.fail(error);
     }
+    panel.element.setAttribute("aria-busy", "false");
   }
 
   private mark(): void {

@@ -80,7 +80,7 @@ export class Reasons implements Panel {
               {},
               "written ",
               written.steps_ago !== undefined &&
-                button(`${written.steps_ago} steps ago`, () => this.desk.travel(look.state.steps - (written.steps_ago ?? 0)), {
+                button(ago(written.steps_ago), () => this.desk.travel(look.state.steps - 1 - (written.steps_ago ?? 0)), {
                   class: "plain",
                   title: "Back to before that instruction",
                 }),
@@ -96,4 +96,9 @@ export class Reasons implements Panel {
 function place(at: { symbol?: string; offset?: number; line?: number }): string {
   const symbol = at.symbol === undefined ? "" : (at.offset ?? 0) > 0 ? `${at.symbol}+${at.offset}` : at.symbol;
   return `${symbol}${at.line === undefined ? "" : ` line ${at.line}`}`.trim();
+}
+
+/** 0: by the step that was made last. */
+function ago(steps: number): string {
+  return steps === 0 ? "by the last step" : steps === 1 ? "1 step before that" : `${steps} steps before that`;
 }
