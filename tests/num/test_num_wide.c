@@ -4,6 +4,10 @@
 #include "sampling.h"
 #include "subject.h"
 
+#include "num/decimal.h"
+
+#include <math.h>
+
 static const enum facet_format hart_formats[] = {FACET_FMT_FP16, FACET_FMT_FP32, FACET_FMT_FP64};
 
 static bool check_hart(enum ref_op op, enum facet_format format, const uint64_t v[4], unsigned rm)
@@ -353,6 +357,46 @@ TEST(ratio_random, "")
                           got.flags,
                           want.bits,
                           want.flags);
+            }
+        }
+    }
+}
+
+/* A number with all its digits is rounded as the FP64 number is that has them. */
+TEST(written_numbers_in_every_mode, "")
+{
+    char text[800];
+
+    for (uint64_t i = 0; i < sampling_count(3000, 100000); i++) {
+        uint64_t bits = sampling_operand(FACET_FMT_FP64, 0);
+        double value;
+
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value)) {
+            continue;
+        }
+        (void)snprintf(text, sizeof text, i % 2 == 0 ? "%.766e" : "%a", value);
+        for (unsigned to = 0; to < FACET_FMT_FP_COUNT; to++) {
+            for (unsigned rm = 0; rm < FACET_RM_COUNT; rm++) {
+                const struct facet_num_policy policy = {
+                    .rm = (uint8_t)rm, .saturate = (uint8_t)(i % 3), .nan = FACET_NAN_FIRST};
+                unsigned flags = 0, wanted_flags = 0;
+                size_t length = 0;
+                uint64_t got =
+                    facet_num_from_text_by((enum facet_format)to, text, &length, &policy, &flags);
+                uint64_t wanted = facet_num_convert(
+                    (enum facet_format)to, FACET_FMT_FP64, bits, &policy, &wanted_flags);
+
+                CHECK_MSG(got == wanted && length == strlen(text) &&
+                              ((flags ^ wanted_flags) & (FACET_FLAGS_IEEE | FACET_SAT)) == 0,
+                          "%s in %s, mode %u: 0x%" PRIx64 " 0x%x, expected 0x%" PRIx64 " 0x%x",
+                          text,
+                          facet_format_name((enum facet_format)to),
+                          rm,
+                          got,
+                          flags,
+                          wanted,
+                          wanted_flags);
             }
         }
     }
