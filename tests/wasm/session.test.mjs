@@ -1,0 +1,217 @@
+/* Programs, kernels and command lists in the page's C code, beside what the native program says of the same files: registers and CSRs,
+ * there and back again, profiles, pictures, complaints about JSON. Ends with `N passed, N failed`. FACET and FACET_BUILD say where the
+ * program and a build folder after `make web` are. */
+
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const source = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../..");
+const build = resolve(process.env.FACET_BUILD ?? join(source, "build"));
+const program = resolve(process.env.FACET ?? join(build, "facet"));
+const folder = mkdtempSync(join(tmpdir(), "facet-session-"));
+const { buildSync } = await import(pathToFileURL(join(source, "web/node_modules/esbuild/lib/main.js")).href);
+
+buildSync({
+  stdin: { contents: 'export * from "./wasm.ts";', resolveDir: join(source, "web/src/engine") },
+  bundle: true, format: "esm", platform: "node", outfile: join(folder, "engine.mjs"), logLevel: "warning",
+});
+const { Wasm } = await import(pathToFileURL(join(folder, "engine.mjs")).href);
+const wasm = await Wasm.make(readFileSync(join(build, "web/wasm/facet.wasm")));
+
+const ANY = 0xffffffff;
+const HART = 0, TILE = 1;
+const read = (name) => readFileSync(join(source, name));
+const file = (name) => join(folder, name);
+const facet = (...words) => execFileSync(program, words, { cwd: source, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] });
+const cases = [];
+const test = (name, run) => cases.push({ name, run });
+
+function session(kind, text, options = [], input = "") {
+  const made = wasm.json("page_session_open", kind, text, options.map((one) => `${one}\n`).join(""), Buffer.from(input));
+  assert.ok("session" in made, JSON.stringify(made));
+  return made.session;
+}
+const run = (id, steps = 1e9) => wasm.json("page_session_run", id, BigInt(steps), ANY, 1);
+const state = (id) => wasm.json("page_session_state", id);
+const close = (id) => wasm.bytes("page_session_close", id);
+
+const KERNELS = [
+  ["examples/tile/first/ramp.s", ["grid=4x3", "arg=target=0x80100000", "arg=stride=256"]],
+  ["examples/tile/fill.s", ["grid=4x3", "arg=target=0x80100000", "arg=stride=256", "arg=color=0xff336699"]],
+  ["guest/tile/mandelbrot.s", ["grid=2x1", "arg=target=0x80100000", "arg=stride=128", "arg=x0=-2.25", "arg=y0=-1.125", "arg=step=0.09375", "arg=limit=20"]],
+  ["examples/tile/first/count.s", ["grid=8x1", "arg=word=0x80100000", "schedule=3"]],
+];
+const HARTS = ["hello", "picture", "boxtest", "ticket", "signature"].map((name) => `examples/xphmg/${name}.s`);
+
+test("a hart ends with the registers and CSRs of facet run --dump-state", () => {
+  for (const name of HARTS) {
+    facet("as", "--isa", "xphmg", name, "-o", file("program.elf"));
+    const ran = spawnSync(program, ["run", file("program.elf"), "--ram", "16M", "--json", "--dump-state"]);
+    const native = JSON.parse(ran.stdout);
+    const id = session(HART, read(name));
+    const desc = wasm.json("page_session_describe", id);
+    const stop = run(id);
+    assert.equal(stop.reason, native.reason, name);
+    assert.equal(stop.steps, native.steps, name);
+    const here = state(id).cores[0];
+    let compared = 0;
+    for (const [what, list] of [["registers", desc.regs], ["csrs", desc.csrs]]) {
+      const values = what === "registers" ? here.regs : here.csrs;
+      for (const [i, { name: reg }] of list.entries()) {
+        if (native.harts[0][what][reg] !== undefined) {
+          assert.equal(BigInt(values[i]), BigInt(native.harts[0][what][reg]), `${name} ${reg}`);
+          compared++;
+        }
+      }
+    }
+    assert.ok(compared > 200, `${compared} compared`);
+    const printed = Buffer.from(wasm.bytes("page_session_console", id)).toString();
+    assert.equal(printed, ran.stderr.toString().split("facet run:")[0], name);
+    close(id);
+  }
+});
+
+test("going back gives the state of going forward", () => {
+  let seed = 12345;
+  const random = (below) => (seed = (Math.imul(seed, 1103515245) + 12345) >>> 0) % below;
+  for (const [kind, name, options] of [...HARTS.map((one) => [HART, one, []]), ...KERNELS.map(([one, with_]) => [TILE, one, with_])]) {
+    const id = session(kind, read(name), options);
+    const last = run(id).steps;
+    for (let i = 0; i < 4; i++) {
+      const steps = random(last + 1);
+      wasm.json("page_session_goto", id, BigInt(steps));
+      const other = session(kind, read(name), options);
+      run(other, steps);
+      const { stop: ignored, first: also, ...there } = state(id);
+      const { stop: ignored2, first: also2, ...expected } = state(other);
+      assert.deepEqual(there, expected, `${name} after ${steps} steps`);
+      assert.deepEqual(wasm.bytes("page_session_console", id), wasm.bytes("page_session_console", other));
+      close(other);
+      assert.equal(run(id).steps, last, name);
+    }
+    close(id);
+  }
+});
+
+test("one step back, of the machine and of a core", () => {
+  const [name, options] = KERNELS[0];
+  const id = session(TILE, read(name), options);
+  run(id, 100);
+  const before = state(id);
+  wasm.json("page_session_run", id, 3n, 2, 1);
+  assert.equal(state(id).cores[2].retired, before.cores[2].retired + 3);
+  for (let i = 0; i < 3; i++) {
+    wasm.json("page_session_back", id, 2);
+  }
+  assert.equal(state(id).cores[2].retired, before.cores[2].retired);
+  const { steps } = state(id);
+  wasm.json("page_session_back", id, ANY);
+  assert.equal(state(id).steps, steps - 1);
+  close(id);
+});
+
+test("a profile counts what facet tile run reports, and steps are listed one by one", () => {
+  for (const [name, options] of KERNELS) {
+    const words = options.flatMap((one) => [`--${one.slice(0, one.indexOf("="))}`, one.slice(one.indexOf("=") + 1)]);
+    const native = JSON.parse(facet("tile", "run", name, ...words, "--json"));
+    const id = session(TILE, read(name), options);
+    const { steps } = run(id);
+    const rows = wasm.json("page_session_profile", id).rows;
+    for (const core of native.cores) {
+      assert.equal(rows.filter((row) => row.core === core.core).reduce((sum, row) => sum + row.retired, 0), core.instructions, name);
+    }
+    assert.equal(state(id).steps, steps);
+    const from = Math.floor(steps / 2), count = Math.min(50, steps - from);
+    const made = wasm.json("page_session_steps", id, BigInt(from), 50).steps;
+    assert.deepEqual(made.map((one) => one.step), Array.from({ length: count }, (_, i) => from + 1 + i));
+    assert.ok(made.every((one) => one.changes[0].startsWith(`core${one.core}: retired ${one.pc}:`)));
+    assert.equal(state(id).steps, steps);
+    close(id);
+  }
+});
+
+test("a command list: statuses, the frame after each command, a pixel", () => {
+  for (const name of ["examples/tile/triangle.json"]) {
+    const native = JSON.parse(facet("tile", "draw", name, "-o", file("picture.png"), "--json"));
+    const id = wasm.json("page_list_open", read(name)).session;
+    const list = wasm.json("page_list_goto", id, 1000, 1n << 40n);
+    assert.ok(list.over);
+    assert.deepEqual(list.commands.map((one) => one.status), native.commands.map((one) => Number(one.status)));
+    const frames = [wasm.bytes("page_session_frame", id)];
+    for (let count = list.commands.length - 1; count >= 0; count--) {
+      wasm.json("page_list_goto", id, count, 1n << 40n);
+      frames.unshift(wasm.bytes("page_session_frame", id));
+    }
+    for (let count = 0; count <= list.commands.length; count++) {
+      assert.equal(wasm.json("page_list_goto", id, count, 1n << 40n).done, count);
+      assert.deepEqual(wasm.bytes("page_session_frame", id), frames[count]);
+    }
+    for (const at of [[110, 10], [64, 20], [5, 70]]) {
+      assert.deepEqual(wasm.json("page_list_pixel", id, ...at), JSON.parse(facet("tile", "why", at.join(), name, "--json")));
+    }
+    assert.throws(() => wasm.json("page_list_pixel", id, 128, 0), (error) => error.status === "usage error");
+    close(id);
+  }
+});
+
+test("JSON is taken and refused as by the program, at the same line", () => {
+  const head = '{"buffers": {"f": {"size": 64}},\n "frame": {"base": "f", "width": 4, "height": 4},\n "commands": [';
+  const texts = [
+    "", "{", "[", "[]", "1", "nul", "{}", '{"a"}', '{"a":}', '{"a":1,}', '{"a":1 "b":2}', '{"a":1,\n"a":2}', "[1,]", "[1 2]", "[01]", "[-]", "[1.]",
+    "[1e]", "[1e999]", "[99999999999999999999]", '["\\x"]', '["\\u00"]', '["\\ud800"]', '["\\u0000"]', '["\t"]', '["abc', "{}\n x", `${head}]}`, `${head},]}`,
+    `${head}{"command":"NOP"},\n{"command": "NOP", "flags": ["WAIT" "EMIT"]}]}`, `${head}\n{"command": "NOP", "flags": ["IRQ"]}\n]}`, "[".repeat(3000),
+    Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), Buffer.from([0x5b, 0x22, 0xc0, 0x80, 0x22, 0x5d]), Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]),
+    `${head}{"command":"REGISTER","offset":"0x10","value":1.5}]}`, `${head}{"command":"W\\u00e9\\ud83d\\ude00"}]}`, "[tru]", "[1]]", '{"buffers":1}', '{"frame": null}',
+    `${head}{"command":"WRITE_MEM","address":"f","words":[1, -1, "0xffffffff"]}]}`, `${head}{"command":"WRITE_MEM","address":"f","words":[4294967296]}]}`,
+  ];
+  for (const text of texts) {
+    let page = "taken";
+    try {
+      close(wasm.json("page_list_open", Buffer.from(text)).session);
+    } catch (error) {
+      page = error.message;
+    }
+    writeFileSync(file("list.json"), text);
+    const ran = spawnSync(program, ["tile", "draw", "list.json", "-o", "out.png"], { cwd: folder });
+    const native = ran.status === 2 ? ran.stderr.toString().trim().replace("facet tile draw: list.json", "list") : "taken";
+    const shown = Buffer.from(text).toString().slice(0, 120);
+    if (/^list:\d+:\d+:/.test(native)) {
+      assert.equal(/^list:\d+:/.exec(page)?.[0], /^list:\d+:/.exec(native)[0], `${shown}: ${page} / ${native}`);
+    } else {
+      assert.equal(page, native, shown);
+    }
+  }
+});
+
+test("what is wrong is told, and the next session works", () => {
+  const refuses = (pattern, ...args) => assert.throws(() => wasm.json("page_session_open", ...args, Buffer.alloc(0)), (error) => pattern.test(error.message));
+  refuses(/--harts 99: expected a number from 1 to 8/, HART, Buffer.from("nop"), "harts=99");
+  refuses(/--grid 3: expected WxH/, TILE, Buffer.from("EXIT"), "grid=3");
+  refuses(/--nothing: expected --grid/, TILE, Buffer.from("EXIT"), "nothing=3");
+  refuses(/isa=rv64gcv: extension 'v'/, HART, Buffer.from("nop"), "config=isa=rv64gcv");
+  refuses(/ELF|executable|header|file/i, HART, Buffer.concat([Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]), Buffer.alloc(60, 0xee)]), "");
+  assert.throws(() => state(15), (error) => error.status === "usage error");
+  const { diagnostics } = wasm.json("page_session_open", HART, Buffer.from("li a0, 1\n addd a0, a1\n"), "", Buffer.alloc(0));
+  assert.deepEqual(diagnostics.map((one) => [one.line, one.column, one.length]), [[2, 2, 4]]);
+  for (let i = 0; i < 40; i++) { /* numbers of sessions are given back */
+    close(session(TILE, read(KERNELS[0][0]), KERNELS[0][1]));
+  }
+});
+
+let failed = 0;
+for (const { name, run: check } of cases) {
+  try {
+    await check();
+    console.log(`ok   ${name}`);
+  } catch (error) {
+    failed++;
+    console.log(`FAIL ${name}\n${String(error.stack ?? error).slice(0, 2000)}`);
+  }
+}
+rmSync(folder, { recursive: true, force: true });
+console.log(`${cases.length - failed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
