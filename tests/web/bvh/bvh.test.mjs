@@ -282,12 +282,34 @@ test("a capture keeps its pieces and where its rays start", async (t) => {
   assert.equal(await t.page.locator(".tree > .row .note").innerText(), `${info.nodes - info.raw_nodes} nodes`);
 });
 
-test("an image of XPHMG_RT is drawn", async (t) => {
+test("a ray in an image of XPHMG_RT is that of facet rt why", async (t) => {
   const image = t.file("cube.tiles");
   facet("bvh", "build", "examples/gfx12/cube.obj", "-o", image, "--format", "xphmg8");
   await t.view(image);
   await t.page.waitForSelector(DRAWN);
   assert.match(await t.page.locator(".legend").innerText(), /[1-9]\d* hit/);
+  await clickPixel(t, 320, 180);
+  await t.page.click("text=The same in a terminal");
+  const [, ray] = /--ray "(.*)"/.exec(await t.page.locator(".command").innerText());
+  const record = JSON.parse(facet("rt", "why", "--tiles", image, "--ray", ray, "--json"));
+  assert.equal(record.result.hit, true);
+  const pops = record.events.filter((one) => one.event === "pop");
+  assert.equal(await t.page.locator(".steps li").count(), pops.length);
+  const hit = record.events.find((one) => one.event === "triangle" && one.outcome === "hit" && one.triangle === record.result.triangle);
+  const shown = await t.page.locator(".ray-result .tuv").evaluateAll((list) => list.map((one) => one.title));
+  assert.deepEqual(shown, [hit.t.bits, hit.u.bits, hit.v.bits]);
+  const children = record.events.filter((one) => one.event === "child");
+  const first = children.slice(0, await t.page.locator(".step-detail .slot").count());
+  for (const [k, child] of first.entries()) {
+    const slot = t.page.locator(".step-detail .slot").nth(k);
+    assert.equal((await slot.locator(".verdict").first().innerText()).startsWith("hit"), child.outcome === "hit");
+    if (child.type !== "empty") {
+      await slot.locator("summary").click();
+      const row = slot.locator("tr", { has: t.page.locator("th", { hasText: /^min_t$/ }) });
+      assert.equal(await row.locator("td").first().getAttribute("title"), child.cn.bits);
+    }
+  }
+  await t.shot("bvh-tiles");
 });
 
 test("axe finds nothing about a ray, light and dark", async (t) => {

@@ -1,9 +1,10 @@
 /* The picture of an image: drawn in the worker row by row, boxes and a cross over it, a click for a ray, a drag to turn. */
 
 import { el, svg } from "../shell/dom.ts";
-import type { Aov, Bvh, Camera, Picture } from "../engine/types.ts";
+import type { Aov, Camera, Picture } from "../engine/types.ts";
 import { orbit, Projection } from "./camera.ts";
 import { EDGES } from "./record.ts";
+import type { Source } from "./rt.ts";
 
 /** A box to draw over the picture: eight corners in the world, and a class that gives it its colour. */
 export interface BoxLines {
@@ -53,7 +54,7 @@ export class PictureArea {
 
   /** Draws; an older drawing that still runs is given up. Resolves to undefined when this one was. */
   async draw(
-    bvh: Bvh,
+    bvh: Source,
     camera: Camera,
     drawing: Drawing,
     progress: (part: number) => void,
@@ -144,7 +145,8 @@ export class PictureArea {
 
   private tell(picture: Picture, aov: Aov): void {
     const counted = aov === "nodes" || aov === "triangles";
-    const text = `${picture.width} × ${picture.height}, ${picture.rays} rays, ${picture.hits} hit, ${(picture.nodes / Math.max(picture.rays, 1)).toFixed(2)} nodes per ray`;
+    const nodes = picture.nodes > 0 ? `, ${(picture.nodes / picture.rays).toFixed(2)} nodes per ray` : "";
+    const text = `${picture.width} × ${picture.height}, ${picture.rays} rays, ${picture.hits} hit${nodes}`;
     this.legend.replaceChildren(
       el("span", {}, text),
       ...(counted ? [el("span", { class: "scale" }, "0 ", el("span", { class: "ramp", "aria-hidden": "true" }), ` ${picture.heatMax} ${aov}`)] : []),

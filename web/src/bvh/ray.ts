@@ -173,12 +173,12 @@ export class RayPane {
         {},
         `${step.kind} node `,
         button(step.node, () => this.events.node(step), { class: "plain mono", title: "Show it in the tree" }),
-        el("span", { class: "note" }, ` ${headline(step)}; offset ${step.image_offset ?? "outside of the image"}`),
+        el("span", { class: "note" }, ` ${headline(step)}; offset ${step.image_offset || "outside of the image"}`),
       ),
       tests.length > 0 && this.bars(tests, scale),
       ...triangles(step).map((one, i) => this.triangle(one, i)),
       this.stackRow(step),
-      this.registers(step),
+      step.v.length > 0 && this.registers(step),
       this.values("All values of this step", "step", omit(step, ["children", "triangles", "v"])),
     );
   }
@@ -293,18 +293,20 @@ export class RayPane {
   }
 
   private table(record: Record<string, Item>): HTMLElement {
-    return el("table", { class: "values" }, el("tbody", {}, ...Object.entries(record).flatMap(([name, item]) => this.row(name, item))));
+    /* A record of XPHMG_RT names its rules itself. */
+    const rules = "requirements" in record ? {} : RULES;
+    return el("table", { class: "values" }, el("tbody", {}, ...Object.entries(record).flatMap(([name, item]) => this.row(name, item, rules))));
   }
 
-  private row(name: string, item: Item): HTMLElement[] {
+  private row(name: string, item: Item, rules: Readonly<Record<string, string>>): HTMLElement[] {
     if (Array.isArray(item) && item.some((one) => Array.isArray(one) || (typeof one === "object" && one !== null && !isValue(one)))) {
-      return item.flatMap((one, i) => this.row(`${name} ${i}`, one as Item));
+      return item.flatMap((one, i) => this.row(`${name} ${i}`, one as Item, rules));
     }
     if (typeof item === "object" && item !== null && !isValue(item) && !Array.isArray(item)) {
-      return Object.entries(item).flatMap(([key, one]) => this.row(`${name}.${key}`, one));
+      return Object.entries(item).flatMap(([key, one]) => this.row(`${name}.${key}`, one, rules));
     }
     const items = Array.isArray(item) ? item : [item];
-    const rule = RULES[name];
+    const rule = rules[name];
     return [
       el(
         "tr",

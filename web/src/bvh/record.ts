@@ -105,6 +105,9 @@ export function reason(child: ChildTest): string {
 
 /** One line about a step. */
 export function headline(step: RayStep): string {
+  if (step.kind === "skipped") {
+    return "begins behind the hit so far";
+  }
   if (step.kind === "primitive") {
     const all = triangles(step);
     const hits = all.filter((one) => one.hit === true).length;

@@ -4,7 +4,7 @@ import { fromBase64, toBase64 } from "../shell/data.ts";
 import { button, el, put } from "../shell/dom.ts";
 import type { InputFile, Key, Mounted, Page } from "../shell/view.ts";
 import { NodeKind } from "../engine/types.ts";
-import type { Aov, Bvh, BvhFigures, Camera, RayStep, Tree } from "../engine/types.ts";
+import type { Aov, Bvh, BvhFigures, Camera, Ray, RayStep, Tree } from "../engine/types.ts";
 import { EXAMPLES, exampleTriangles, refuse } from "./files.ts";
 import type { Example } from "./files.ts";
 import { showFigures, showFindings } from "./lists.ts";
@@ -12,6 +12,8 @@ import { PictureArea } from "./picture.ts";
 import type { BoxLines, Drawing } from "./picture.ts";
 import { RayPane } from "./ray.ts";
 import { children, corners, instanceOf, number, objectToWorld } from "./record.ts";
+import { NO_TREE, RtSource } from "./rt.ts";
+import type { Source } from "./rt.ts";
 import { rowsOf, SpacePane } from "./space.ts";
 import { TreePane } from "./tree.ts";
 
@@ -23,6 +25,8 @@ const AOVS: readonly (readonly [Aov, string])[] = [
   ["normal", "Normals"],
   ["ids", "Triangles"],
 ];
+/** What is drawn of images of XPHMG_RT. */
+const RT_AOVS = ["depth", "ids"];
 const SIZES = ["320x180", "640x360", "960x540", "1280x720"];
 /** The finished picture follows when the camera has stood still for so long. */
 const STILL_MILLISECONDS = 200;
@@ -37,6 +41,8 @@ const MOST_PIXELS = 4096;
 interface Opened {
   readonly name: string;
   readonly bvh: Bvh;
+  /** Who draws and explains: the image itself, or what stands before one of XPHMG_RT. */
+  readonly source: Source;
   readonly tree: Tree;
   readonly figures: BvhFigures;
   /** Index in the tree of the node at an offset of the image. */
@@ -199,13 +205,16 @@ export class BvhView implements Mounted {
     const work = this.page.work(`Reading ${name}`, () => cancel.abort());
     try {
       const bvh = await open();
+      if (bvh.format === "xphmg") {
+        return { name, bvh, source: new RtSource(bvh), tree: NO_TREE, figures: { bytes: bvh.size }, at: new Map() };
+      }
       const tree = await bvh.tree({ signal: cancel.signal, progress: (done, total) => work.progress(done / total) });
       const figures = await bvh.figures({ signal: cancel.signal });
       const at = new Map<number, number>();
       for (let i = 0; i < tree.count; i++) {
         at.set(tree.offset[i] ?? 0, i);
       }
-      return { name, bvh, tree, figures, at };
+      return { name, bvh, source: bvh, tree, figures, at };
     } finally {
       work.done();
     }
@@ -234,7 +243,13 @@ export class BvhView implements Mounted {
     this.tree.show(opened.tree);
     this.ray.clear("Click a pixel of the picture: its ray is followed node by node.");
     this.showAllFigures();
-    this.camera = await opened.bvh.camera();
+    for (const option of this.aov.options) {
+      option.hidden = opened.bvh.format === "xphmg" && !RT_AOVS.includes(option.value);
+    }
+    if (opened.bvh.format === "xphmg" && !RT_AOVS.includes(this.aov.value)) {
+      this.aov.value = "depth";
+    }
+    this.camera = await opened.source.camera();
     this.whole = true;
     this.place("picture");
     this.guard(this.check(opened));
@@ -354,9 +369,9 @@ export class BvhView implements Mounted {
     const work = preview ? undefined : this.page.work("Drawing", () => this.picture.stop());
     try {
       const aov = this.aov.value as Aov;
-      const left = await this.picture.draw(first.bvh, camera, this.drawing(aov), (part) => work?.progress(second === undefined ? part : part / 2), preview);
+      const left = await this.picture.draw(first.source, camera, this.drawing(aov), (part) => work?.progress(second === undefined ? part : part / 2), preview);
       if (second !== undefined && left !== undefined) {
-        const right = await this.other.draw(second.bvh, camera, this.drawing(aov), (part) => work?.progress(0.5 + part / 2), preview);
+        const right = await this.other.draw(second.source, camera, this.drawing(aov), (part) => work?.progress(0.5 + part / 2), preview);
         if (right !== undefined && !preview) {
           let differs = 0;
           for (let i = 0; i < left.rgba.length; i += 4) {
@@ -386,7 +401,7 @@ export class BvhView implements Mounted {
 
   private async frame(): Promise<void> {
     if (this.first !== undefined) {
-      this.camera = await this.first.bvh.camera();
+      this.camera = await this.first.source.camera();
       this.whole = true;
       this.space.look(this.camera);
       await this.again();
@@ -439,10 +454,10 @@ export class BvhView implements Mounted {
     this.y.value = String(y);
     const { width, height } = this.pixels;
     try {
-      const ray = await first.bvh.pixelRay(x, y, width, height, this.whole ? undefined : camera);
-      const record = await first.bvh.explain(ray, { flags: this.flags });
+      const ray = await first.source.pixelRay(x, y, width, height, this.whole ? undefined : camera);
+      const record = await first.source.explain(ray, { flags: this.flags });
       if (ask === this.asked) {
-        this.ray.show(`Ray of pixel (${x}, ${y})`, record, step, this.command(x, y));
+        this.ray.show(`Ray of pixel (${x}, ${y})`, record, step, this.command(x, y, ray));
         this.markTree();
         this.page.changed();
       }
@@ -454,7 +469,11 @@ export class BvhView implements Mounted {
   }
 
   /** The same question to the program. */
-  private command(x: number, y: number): string {
+  private command(x: number, y: number, ray: Ray): string {
+    if (this.first?.bvh.format === "xphmg") {
+      const numbers = [...ray.origin, ...ray.direction].map((x) => Number(x.toPrecision(9)));
+      return `facet rt why --tiles ${this.first.name} --ray "${numbers.join(" ")}"${this.backs.checked ? " --flags cull_back" : ""}`;
+    }
     const words = ["facet bvh why", `${(this.first?.name ?? "").replace(/\.[^.]*$/, "")}.gfx12`, `--pixel ${x},${y}`, `--size ${this.size.value}`];
     if (!this.whole && this.camera !== undefined) {
       const { eye, lookAt, up, fov } = this.camera;
@@ -517,7 +536,7 @@ export class BvhView implements Mounted {
       const instance = step.kind === "instance" ? step : instanceOf(record, this.ray.step);
       const toWorld = objectToWorld(instance);
       for (const child of children(step)) {
-        if (child.cull !== "empty") {
+        if (child.cull !== "empty" && child.lo.length === 3) {
           boxes.push({ corners: corners(child.lo.map(number), child.hi.map(number), toWorld), kind: child.hit ? "hit" : "culled" });
         }
       }
