@@ -246,6 +246,14 @@ export class BvhView implements Mounted {
     for (const option of this.aov.options) {
       option.hidden = opened.bvh.format === "xphmg" && !RT_AOVS.includes(option.value);
     }
+    const whole = opened.bvh.format === "gfx12";
+    for (const name of ["tree", "figures"]) {
+      const tab = this.lower[name]?.button;
+      if (tab !== undefined) {
+        tab.hidden = !whole;
+      }
+    }
+    this.showLower(whole ? "tree" : "findings");
     if (opened.bvh.format === "xphmg" && !RT_AOVS.includes(this.aov.value)) {
       this.aov.value = "depth";
     }

@@ -277,7 +277,7 @@ export class Editor {
         ...completionKeymap,
         indentWithTab,
       ]),
-      EditorView.contentAttributes.of({ "aria-label": "Program" }),
+      EditorView.contentAttributes.of({ "aria-label": "Program", tabindex: "0" }),
       EditorState.tabSize.of(8),
       EditorView.updateListener.of((update) => {
         if (update.docChanged && !this.silent) {
