@@ -5,7 +5,7 @@ by clang for wasm32-wasi, and the page's own files.
 usage: wasm/build.py NATIVE OUT [FLAG...]
 
 `ninja -C OUT` makes OUT/facet.wasm; `ninja -C OUT conform.wasm` the program for conformance suites (tests/wasm). FLAGs are
-added for the compiler, such as -msimd128.
+added for the compiler, such as -mno-simd128.
 """
 import json
 import pathlib
@@ -31,7 +31,7 @@ TAIL_CALLS = "src/xphmg/hart/block"
 
 INCLUDES = ["wasm/include", "wasm/json", ".", "src", "include"]
 COMPILE = ["--target=wasm32-wasi", "-nostdlibinc", "-isystem", "/usr/include/wasm32-wasi", "-include", "base/alloc.h",
-           "-O2", "-std=gnu11", "-ffp-contract=off", "-fno-fast-math", "-mbulk-memory", "-ftls-model=local-exec",
+           "-O2", "-std=gnu11", "-ffp-contract=off", "-fno-fast-math", "-mbulk-memory", "-msimd128", "-ftls-model=local-exec",
            "-fvisibility=hidden", "-Wall", "-Werror=implicit-function-declaration", "-Wno-unknown-attributes",
            "-Wno-ignored-attributes", "-Wno-unused-function"]
 LINK = ["--target=wasm32-wasi", f"-B{LINKER_FOLDER}", "-Wl,--strip-all", "-Wl,--gc-sections", "-Wl,-z,stack-size=1048576",

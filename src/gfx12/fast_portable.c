@@ -12,6 +12,10 @@
 #define MANY facet_gfx12_fast_many_portable
 #define LEAN 0
 
+#ifdef __wasm_simd128__
+#include "gfx12/fast_wasm.inc"
+#else
+
 struct lanes {
     struct facet_gfx12_slab_ray ray; /* extent and grow are filled in per test */
 };
@@ -112,16 +116,6 @@ struct group_hits {
     float t[4], det[4], u[4], v[4]; /* only where something is hit */
 };
 
-static unsigned ranges_rank(unsigned slots, unsigned ranges)
-{
-    unsigned pairs = 0;
-
-    for (unsigned n = 0; ranges != 0; ranges &= ranges - 1, n++) {
-        pairs |= (unsigned)((slots & ranges & -ranges) != 0) << n;
-    }
-    return pairs;
-}
-
 struct vec {
     float x, y, z;
 };
@@ -180,6 +174,18 @@ static unsigned group_test(const struct fast_group *group,
         *nan |= (unsigned)(gpurt && (f32_is_nan(t) || f32_is_nan(u) || f32_is_nan(v))) << k;
     }
     return inside;
+}
+
+#endif
+
+static unsigned ranges_rank(unsigned slots, unsigned ranges)
+{
+    unsigned pairs = 0;
+
+    for (unsigned n = 0; ranges != 0; ranges &= ranges - 1, n++) {
+        pairs |= (unsigned)((slots & ranges & -ranges) != 0) << n;
+    }
+    return pairs;
 }
 
 /* ---- rays ---- */

@@ -170,6 +170,29 @@ test("traced rays hit what the explained ones hit", () => {
   }
 });
 
+/* The traced ones take decoded nodes and vectors, the explained ones the reference loop. */
+test("odd rays hit the same bits in every way", () => {
+  const odd = [0, -0, 1, -1, 1e-42, -1e30, Infinity, NaN, 0.5, 2];
+  let seed = 1, hits = 0;
+  const next = () => (seed = (Math.imul(seed, 1103515245) + 12345) >>> 0) / 2 ** 32;
+  const number = (share, spread) => (next() < share ? odd[Math.floor(next() * odd.length)] : (next() - 0.5) * spread);
+  const rays = Float32Array.from({ length: 8 * 600 }, (_, i) => {
+    const share = i < 8 * 300 ? 0 : 0.2;
+    return i % 8 < 3 ? number(share, 6) : i % 8 < 6 ? number(share, 2) : i % 8 === 6 ? 0 : Infinity;
+  });
+  const words = new Uint32Array(wasm.bytes("page_bvh_trace", room.handle, rays, 0x10, 0xff).buffer);
+  for (let i = 0; i < rays.length / 8; i++) {
+    const { result } = wasm.json("page_bvh_explain", room.handle, rays.slice(8 * i, 8 * i + 8), 0x10, 0xff);
+    assert.equal((words[8 * i + 3] & 1) !== 0, result.found, `ray ${i}`);
+    if (result.found) {
+      hits++;
+      assert.deepEqual([...words.slice(8 * i, 8 * i + 3), words[8 * i + 4]],
+        [Number(result.t.bits), Number(result.u.bits), Number(result.v.bits), result.primitive], `ray ${i}`);
+    }
+  }
+  assert.ok(hits > 100, `${hits} hits`);
+});
+
 test("the tree has every node once, children behind parents and inside their boxes", () => {
   const bytes = wasm.bytes("page_bvh_tree", room.handle);
   const [count, levels, instances] = new Uint32Array(bytes.buffer, 0, 3);
