@@ -47,6 +47,9 @@ class Contract:
         # The card of a family of registers has the name of the first; the list has that of the family.
         for entry, card in zip(self.listing["csrs"], self.cards["csr"], strict=True):
             card["family"] = entry["name"]
+        for card in self.cards["requirement"]:  # null where there are no results of tests at all
+            card["proof"] = card.get("proof") or []
+            card["result"] = card.get("result") or "none"
         self.turn_round()
 
     def ask(self, arguments):

@@ -9,7 +9,7 @@ from markup import Html, html, joined, tag
 from markup import table as plain_table
 from prose import Renderer, inline
 
-RESULTS = {"pass": "passes", "fail": "fails", "skip": "skipped", "none": "no test"}
+RESULTS = {"pass": "passes", "fail": "fails", "skip": "skipped", "none": "no result"}
 OPEN_ROWS = 60  # longer lists of rows are closed at first
 
 
@@ -56,7 +56,7 @@ def requirement_rows(site, words, idents):
     cards = [site.contract.requirement[i] for i in idents if i in site.contract.requirement]
     rows = []
     for c in cards:
-        proof = len(c.get("proof", []))
+        proof = len(c["proof"])
         near = Words(site, words.here, c["isa"] if "isa" in c else site.machine_of(c["id"]), site.contract.about[c["id"]])
         rows.append([tag("a", c["id"], href=words.to(site.names.ids[c["id"]])), inline(c["requirement"], near),
                      result_badge(c["result"], proof)])
@@ -250,7 +250,7 @@ def requirement_page(site, path, card):
     documents = joined(", ", [tag("a", d["title"], href=words.to("document/%s.html" % file_name(d["name"])))
                               for d in card["documents"]]) or card["source"]
     proof = [[tag("a", tag("code", p["suite"]), href=words.to("suite/%s.html" % file_name(p["suite"]))),
-              tag("code", p["case"]), result_badge(p["result"])] for p in card.get("proof", [])]
+              tag("code", p["case"]), result_badge(p["result"])] for p in card["proof"]]
     area = re.match(r"[A-Z0-9]+", card["id"]).group(0)
     body = [tag("p", inline(card["requirement"], words), cls="statement"),
             facts(("Level", tag("abbr", card["level"], title=LEVELS[card["level"]])), ("Document", documents), ("Section", card["section"]),
@@ -373,7 +373,7 @@ def suite_pages(site):
     """What every suite of tests proves: the links of requirements to their tests, turned round."""
     suites = defaultdict(lambda: defaultdict(list))
     for c in site.contract.cards["requirement"]:
-        for p in c.get("proof", []):
+        for p in c["proof"]:
             suites[p["suite"]][re.sub(r"\[[A-Z0-9, -]+\]$", "", p["case"])].append((c["id"], p["result"]))
     for suite, cases in sorted(suites.items()):
         path = "suite/%s.html" % file_name(suite)
