@@ -408,6 +408,28 @@ test("a program that never ends is paused", async (t) => {
   await press(t, "Back");
 });
 
+test("a draw without an end is left, and the page lives on", async (t) => {
+  await programs(t);
+  const list = {
+    buffers: { f: { size: 262144 } },
+    frame: { base: "f", width: 8, height: 8 },
+    commands: [
+      { command: "LOAD_RSTATE", slot: 0, descriptor: { fb_base: "f", fb_stride: 0, fb_wh: [65535, 65535], blend: "additive" } },
+      { command: "RRECT", descriptor: { wh: [65535, 65535], color: 1 } },
+    ],
+  };
+  writeFileSync(t.file("endless.json"), JSON.stringify(list));
+  await t.choose(t.file("endless.json"));
+  await t.page.waitForSelector(".run:text-is('Pause')");
+  await t.page.waitForSelector("text=runs…");
+  await t.page.click(".prog-bar .run");
+  await t.page.waitForSelector("text=The machine is gone");
+  await idle(t);
+  await t.page.selectOption("select[aria-label=Examples]", { label: "Hart: hello" });
+  await press(t, "Run");
+  assert.equal(await t.page.innerText(".console"), "hello from xphmg\n");
+});
+
 test("programs are accessible in both schemes", async (t) => {
   for (const scheme of ["light", "dark"]) {
     await t.page.emulateMedia({ colorScheme: scheme });

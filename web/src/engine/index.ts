@@ -18,7 +18,7 @@ export class Engine {
     this.bvh = bvhApi(link);
     this.isa = isaApi(link);
     this.rt = rtApi(link);
-    this.machines = machineApi((name, args, options) => link.call(name, [args], options));
+    this.machines = machineApi(link);
   }
 
   get ready(): Promise<EngineInfo> {

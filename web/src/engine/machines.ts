@@ -179,7 +179,7 @@ export interface SourceError {
 /** A text that does not assemble. */
 export class SourceErrors extends Error {
   constructor(readonly errors: SourceError[]) {
-    super(errors[0] === undefined ? "the text has errors" : `line ${errors[0].line}: ${errors[0].message}`);
+    super(errors[0] === undefined ? "the text has errors" : `line ${errors[0].line}: ${errors[0].message}${errors[0].hint === "" ? "" : `; ${errors[0].hint}`}`);
     this.name = "SourceErrors";
   }
 }
@@ -197,44 +197,52 @@ export interface RunOptions extends CallOptions {
   ignoreBreakpoints?: boolean;
 }
 
-type Call = (name: string, args: unknown, options?: CallOptions) => Promise<unknown>;
+/** How the worker is asked; `generation` counts workers, for a machine lives in one of them. */
+export interface Asks {
+  readonly generation: number;
+  call(name: string, args: unknown[], options?: CallOptions): Promise<unknown>;
+}
 
 const NO_CORE = 0xffffffff;
 
 export class Session {
   private constructor(
-    private readonly ask: Call,
+    private readonly link: Asks,
+    private readonly generation: number,
     private readonly id: number,
     readonly desc: MachineDesc,
     readonly isList: boolean,
   ) {}
 
-  static async program(ask: Call, config: ProgramConfig): Promise<Session> {
+  static async program(link: Asks, config: ProgramConfig): Promise<Session> {
     const source = typeof config.source === "string" ? new TextEncoder().encode(config.source) : config.source;
     const options = (config.options ?? []).map(([name, value]) => `${name}=${value}\n`).join("");
-    const made = (await ask("session.open", {
+    const made = (await link.call("session.open", [{
       kind: config.kind,
       source,
       options,
       input: new TextEncoder().encode(config.input ?? ""),
-    })) as { session?: number; diagnostics?: SourceError[] };
+    }])) as { session?: number; diagnostics?: SourceError[] };
     if (made.session === undefined) {
       throw new SourceErrors(made.diagnostics ?? []);
     }
-    return Session.of(ask, made.session, false);
+    return Session.of(link, made.session, false);
   }
 
-  static async list(ask: Call, text: string): Promise<Session> {
-    const made = (await ask("list.open", { text: new TextEncoder().encode(text) })) as { session: number };
-    return Session.of(ask, made.session, true);
+  static async list(link: Asks, text: string): Promise<Session> {
+    const made = (await link.call("list.open", [{ text: new TextEncoder().encode(text) }])) as { session: number };
+    return Session.of(link, made.session, true);
   }
 
-  private static async of(ask: Call, id: number, isList: boolean): Promise<Session> {
-    return new Session(ask, id, (await ask("session.describe", { id })) as MachineDesc, isList);
+  private static async of(link: Asks, id: number, isList: boolean): Promise<Session> {
+    return new Session(link, link.generation, id, (await link.call("session.describe", [{ id }])) as MachineDesc, isList);
   }
 
   private one<T>(name: string, args: object = {}, options?: CallOptions): Promise<T> {
-    return this.ask(name, { id: this.id, ...args }, options) as Promise<T>;
+    if (this.generation !== this.link.generation) {
+      return Promise.reject(Object.assign(new Error("the machine is gone with its worker"), { name: "EngineError", status: "lost", where: 0n }));
+    }
+    return this.link.call(name, [{ id: this.id, ...args }], options) as Promise<T>;
   }
 
   state(): Promise<MachineState> {
@@ -345,6 +353,6 @@ export interface MachineApi {
   list(text: string): Promise<Session>;
 }
 
-export function machineApi(ask: Call): MachineApi {
-  return { program: (config) => Session.program(ask, config), list: (text) => Session.list(ask, text) };
+export function machineApi(link: Asks): MachineApi {
+  return { program: (config) => Session.program(link, config), list: (text) => Session.list(link, text) };
 }

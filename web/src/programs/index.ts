@@ -31,6 +31,9 @@ const KINDS: readonly [Kind, string][] = [
   ["list", "Command list"],
 ];
 
+/** More than any list has. */
+const MOST_COMMANDS = 1e9;
+
 /** Whether bytes begin like an ELF file, and for which machine. */
 function elfKind(bytes: Uint8Array): Kind | undefined {
   if (bytes.length < 20 || bytes[0] !== 0x7f || bytes[1] !== 0x45 || bytes[2] !== 0x4c || bytes[3] !== 0x46) {
@@ -70,6 +73,7 @@ class Programs implements Mounted, Desk {
   private exercise: Project["exercise"];
   private made = ""; /* what the machine was made of */
   private running: AbortController | undefined;
+  private wanted: number | undefined; /* commands that are to be done */
   private checking = 0;
   private queue: Promise<void> = Promise.resolve();
   private waiting = 0;
@@ -237,7 +241,7 @@ class Programs implements Mounted, Desk {
     this.act(() => this.drop());
     this.check();
     if (project.kind === "list") {
-      this.toCommand(Number.MAX_SAFE_INTEGER);
+      this.run();
     }
   }
 
@@ -289,7 +293,7 @@ class Programs implements Mounted, Desk {
   private async checkText(): Promise<SourceErrors["errors"]> {
     const isa: Isa = this.machine === "hart" ? "xphmg" : "tile";
     const { diagnostics } = await this.page.engine.isa.assemble(isa, this.editor.text, "program.s");
-    return diagnostics.map((one) => ({ line: one.line, column: one.column, length: one.length, message: one.message, hint: "" }));
+    return diagnostics.map((one) => ({ line: one.line, column: one.column, length: one.length, message: one.message, hint: one.hint }));
   }
 
   private async checkList(): Promise<SourceErrors["errors"]> {
@@ -328,8 +332,10 @@ class Programs implements Mounted, Desk {
     if (one instanceof SourceErrors) {
       this.editor.complain(one.errors);
       this.page.say("error", one.message);
-    } else if (one.status === "lost" || /^there is no session/.test(one.message)) {
+    } else if (one.status === "lost") {
       this.session = undefined;
+      this.state_ = this.before = this.list = undefined;
+      void this.showAll();
       this.page.say("news", "The machine is gone; Run or Step makes it anew.");
     } else if (one.status !== "cancelled") {
       this.page.say("error", one.message);
@@ -416,14 +422,24 @@ class Programs implements Mounted, Desk {
       this.running.abort();
       return;
     }
+    this.go(async (session, signal) => {
+      if (session.isList) {
+        return this.runList(session, signal);
+      }
+      return session.run({ signal, progress: (steps) => this.tell(`runs: ${steps.toLocaleString("en")} steps`) });
+    });
+  }
+
+  /** Something that may take long: the button pauses it. */
+  private go(what: (session: Session, signal: AbortSignal) => Promise<Stop | undefined>): void {
+    const running = new AbortController();
+    this.running = running;
+    this.runButton.textContent = "Pause";
     this.act(async () => {
-      const session = await this.start();
-      this.running = new AbortController();
-      const { signal } = this.running;
-      this.tell("runs…");
-      this.runButton.textContent = "Pause";
       try {
-        const stop = session.isList ? await this.runList(session, signal) : await session.run({ signal, progress: (steps) => this.tell(`runs: ${steps.toLocaleString("en")} steps`) });
+        const session = await this.start();
+        this.tell("runs…");
+        const stop = await what(session, running.signal);
         if (stop !== undefined && stop.core >= 0 && (stop.reason === "breakpoint" || stop.reason === "fault")) {
           this.core = stop.core;
         }
@@ -432,6 +448,7 @@ class Programs implements Mounted, Desk {
         }
       } finally {
         this.running = undefined;
+        this.wanted = undefined;
         this.runButton.textContent = "Run";
         await this.look();
       }
@@ -443,7 +460,7 @@ class Programs implements Mounted, Desk {
     if (this.editor.breakpoints.length > 0) {
       return session.run({ signal });
     }
-    await session.listGoto(Number.MAX_SAFE_INTEGER, { signal, progress: (done, total) => this.tell(`runs: ${done} of ${total} commands`) });
+    await session.listGoto(MOST_COMMANDS, { signal, progress: (done, total) => this.tell(`runs: ${done} of ${total} commands`) });
     return undefined;
   }
 
@@ -486,9 +503,20 @@ class Programs implements Mounted, Desk {
     });
   }
 
+  /** The slider may ask for more than can be shown: the last wish counts. */
   private toCommand(count: number): void {
-    this.move(async (session) => {
-      await session.listGoto(Math.min(count, 1e9));
+    const seeking = this.wanted !== undefined;
+    this.wanted = count;
+    if (seeking || this.running !== undefined) {
+      return;
+    }
+    this.go(async (session, signal) => {
+      let done: number | undefined;
+      while (this.wanted !== done && this.wanted !== undefined) {
+        done = this.wanted;
+        await session.listGoto(Math.min(done, MOST_COMMANDS), { signal, progress: (some, total) => this.tell(`runs: ${some} of ${total} commands`) });
+      }
+      return undefined;
     });
   }
 
