@@ -63,7 +63,7 @@ function surface(across: number, along: number, at: (u: number, v: number) => nu
   for (let i = 0; i < across; i++) {
     for (let k = 0; k < along; k++) {
       const [a, b, c, d] = [at(i / across, k / along), at((i + 1) / across, k / along), at((i + 1) / across, (k + 1) / along), at(i / across, (k + 1) / along)];
-      out.push(...(a ?? []), ...(b ?? []), ...(c ?? []), ...(a ?? []), ...(c ?? []), ...(d ?? []));
+      out.push(...(a ?? []), ...(c ?? []), ...(b ?? []), ...(a ?? []), ...(d ?? []), ...(c ?? []));
     }
   }
   return Float32Array.from(out);
@@ -79,7 +79,7 @@ function boxes(): Float32Array {
     const size = 0.4 + 0.1 * (n % 7);
     const corner = (k: number) => at.map((x, axis) => x + ((k >> axis) & 1 ? size : 0));
     for (const [a = 0, b = 0, c = 0, d = 0] of faces) {
-      out.push(...corner(a), ...corner(b), ...corner(c), ...corner(a), ...corner(c), ...corner(d));
+      out.push(...corner(a), ...corner(c), ...corner(b), ...corner(a), ...corner(d), ...corner(c));
     }
   }
   return Float32Array.from(out);
