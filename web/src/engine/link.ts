@@ -5,7 +5,7 @@ import type { CallOptions, EngineError, EngineInfo, EngineSource, Status } from 
 import type { Argument } from "./wasm.ts";
 
 /* How long a cancelled call may go on before the worker is given up. */
-const PATIENCE_MS = 700;
+const PATIENCE_MS = 2000;
 
 interface Pending {
   resolve(value: unknown): void;
@@ -88,7 +88,7 @@ export class Link {
       this.begun.resolve(message.ready);
       return;
     }
-    if ("broken" in message) {
+    if (!("id" in message)) {
       this.giveUp(message.broken);
       return;
     }
@@ -106,6 +106,9 @@ export class Link {
         call.resolve(message.value);
       } else {
         call.reject(engineError(message.error.status as Status, message.error.message, message.error.where));
+        if (message.broken) { /* before the caller can ask again */
+          this.again(message.error.message);
+        }
       }
     }
   }

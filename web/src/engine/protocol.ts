@@ -12,6 +12,6 @@ export type FromWorker =
   | { id: number; value: unknown }
   | { id: number; part: unknown }
   | { id: number; progress: [done: number, total: number] }
-  | { id: number; error: { status: string; message: string; where: bigint } }
-  /* The C code cannot go on: the page makes a new worker. */
+  /* `broken`: the C code cannot go on, and the page makes a new worker. */
+  | { id: number; error: { status: string; message: string; where: bigint }; broken: boolean }
   | { broken: string };

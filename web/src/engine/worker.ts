@@ -70,12 +70,10 @@ async function answer({ id, name, args }: Request): Promise<void> {
     machine.progress = context.progress;
     const value = await call(machine, args, context);
     scope.postMessage({ id, value }, buffersOf(value));
-  } catch (error) {
-    const told = error instanceof CallError ? error : new CallError("internal error", error instanceof Error ? error.message : String(error));
-    scope.postMessage({ id, error: { status: told.status, message: told.message, where: told.where } });
-    if (machine?.broken === true) {
-      scope.postMessage({ broken: told.message });
-    }
+  } catch (thrown) {
+    const { status, message, where } = thrown instanceof CallError ? thrown
+      : new CallError("internal error", thrown instanceof Error ? thrown.message : String(thrown));
+    scope.postMessage({ id, error: { status, message, where }, broken: machine?.broken === true });
   } finally {
     cancelled.delete(id);
   }
