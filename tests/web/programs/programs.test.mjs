@@ -395,6 +395,26 @@ test("broken programs, options, lists and links are told, and the page lives on"
   assert.match(await status(t), /^fault load fault \(cause 4\) at 0x80000004 program.s:2/);
 });
 
+test("an ELF file is run and listed; two harts are stepped one by one", async (t) => {
+  await programs(t);
+  facet("as", "--isa", "xphmg", "examples/xphmg/hello.s", "-o", t.file("hello.elf"));
+  await t.choose(t.file("hello.elf"));
+  await t.page.waitForSelector("#panel-listing .line-current");
+  assert.match(await t.page.innerText("#panel-listing .line-current"), /^0x80000000\s+0x[0-9a-f]+\s+auipc/);
+  await press(t, "Run");
+  await t.page.click("#panel-tab-console");
+  await t.page.waitForSelector(".console:has-text('hello from xphmg')");
+  await t.page.selectOption("select[aria-label=Examples]", { label: "Hart: hello" });
+  await t.page.fill(".options", "--harts 2");
+  await type(t, "_start: addi s0, a0, 10\n        addi s0, s0, 1\n        addi s0, s0, 1\nstop:   j stop\n");
+  await press(t, "Step");
+  await t.page.click(".cores button:text-is('hart1')");
+  await press(t, "Step core", 2);
+  assert.equal((await registers(t)).x8, "0x000000000000000c");
+  await press(t, "Back core");
+  assert.equal((await registers(t)).x8, "0x000000000000000b");
+});
+
 test("a program that never ends is paused", async (t) => {
   await programs(t);
   await type(t, "_start: addi a0, a0, 1\n        j _start\n");
@@ -440,6 +460,15 @@ test("programs are accessible in both schemes", async (t) => {
       assert.deepEqual(await t.accessibility(), [], `${scheme} ${id}`);
     }
     await t.shot(`programs-${scheme}`);
+    await t.page.click(".prog-bar button:text-is('Exercise…')");
+    assert.deepEqual(await t.accessibility(), [], `${scheme} dialogue`);
+    await t.page.click("dialog button:text-is('Cancel')");
+    await t.page.selectOption("select[aria-label=Examples]", { label: "Command list: triangles" });
+    await idle(t);
+    await t.page.waitForSelector(".picture-scroll canvas[width='128']");
+    await t.page.click(".picture-scroll canvas");
+    await t.page.waitForSelector(".pixel-entries li");
+    assert.deepEqual(await t.accessibility(), [], `${scheme} list`);
   }
 });
 

@@ -251,9 +251,6 @@ class Programs implements Mounted, Desk {
     this.options.hidden = kind === "list";
     this.input.hidden = kind !== "hart";
     this.options.placeholder = kind === "hart" ? "options, such as --harts 2 --config min" : "options, such as --grid 4x3 --arg target=0x80100000";
-    for (const one of this.host.querySelectorAll<HTMLElement>(".step-core-button")) {
-      one.hidden = kind === "hart" && !/--harts[ =]+[2-9]/.test(this.options.value);
-    }
     this.left.offer("console", kind === "hart");
     this.left.choose(kind === "hart" ? "console" : "steps");
     this.right.offer("history", kind === "list");
@@ -604,6 +601,9 @@ class Programs implements Mounted, Desk {
 
   private showCores(): void {
     const state = this.state_;
+    for (const one of this.body.querySelectorAll<HTMLElement>(".step-core-button")) {
+      one.hidden = state === undefined ? this.machine === "hart" : state.cores.length < 2;
+    }
     if (state === undefined || state.cores.length < 2) {
       put(this.cores);
       return;
