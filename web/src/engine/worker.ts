@@ -12,14 +12,16 @@ const scope = self as unknown as Scope;
 let wasm: Promise<Wasm> | undefined;
 const cancelled = new Set<number>();
 
-/* A turn of the event loop, without the delay of a timer. */
-const turn = new MessageChannel();
-const waiting: (() => void)[] = [];
-turn.port1.onmessage = () => waiting.shift()?.();
+/* A turn of the event loop, without the delay of a timer. A channel of its own each time: one that is used again and again may be
+ * drained before others are looked at. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
-    waiting.push(resolve);
-    turn.port2.postMessage(null);
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
   });
 }
 
