@@ -582,7 +582,7 @@ class Programs implements Mounted, Desk {
       parts.push(
         el("strong", { class: `reason ${state.stop.reason}` }, this.list?.over === true ? "done" : ended || state.stop.reason === "breakpoint" ? state.stop.reason : "stopped"),
         ` ${this.where(state)} `,
-        el("span", { class: "quiet mono" }, `${state.steps.toLocaleString("en")} steps`),
+        el("span", { class: "quiet mono" }, `${state.steps.toLocaleString("en")} step${state.steps === 1 ? "" : "s"}`),
       );
     }
     if (this.stale) {
@@ -592,6 +592,11 @@ class Programs implements Mounted, Desk {
   }
 
   private where(state: MachineState): string {
+    const core = state.cores[this.core];
+    if (this.list === undefined && state.stop.reason === "budget" && core !== undefined) {
+      /* The one that is looked at, whoever comes next. */
+      return `${this.session?.desc.cores[this.core] ?? ""} at ${core.pc} <${core.symbol}>${core.line > 0 ? ` line ${core.line}` : ""}: ${core.text}`;
+    }
     if (this.list === undefined) {
       return state.stop.explanation;
     }

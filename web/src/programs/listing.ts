@@ -2,7 +2,7 @@
 
 import type { ListingLine, Session } from "../engine/machines.ts";
 import { el, put } from "../shell/dom.ts";
-import { NOTHING, type Desk, type Look, type Panel } from "./panel.ts";
+import { hex, NOTHING, type Desk, type Look, type Panel } from "./panel.ts";
 
 const AROUND = 400; /* rows before and after the place */
 
@@ -41,7 +41,7 @@ export class Listing implements Panel {
           "tr",
           { class: cores.includes(look.core) ? "line-current" : cores.length > 0 ? "line-other" : "" },
           el("td", { class: "quiet" }, line.address),
-          el("td", { class: "quiet" }, line.size > 4 ? `${line.word} …` : line.word),
+          el("td", { class: "quiet" }, `${hex(BigInt(line.word), 2 * Math.min(line.size, 4))}${line.size > 4 ? " …" : ""}`),
           el("td", {}, line.text),
           el("td", {}, line.line > 0 && el("button", { type: "button", class: "plain", onclick: () => this.desk.goTo(line.line) }, `line ${line.line}`)),
         ),
