@@ -113,7 +113,20 @@ static const char *member(const json_t *request, const char *key)
     return text != NULL ? text : "";
 }
 
-static void answer(const json_t *request, bool plain)
+/* Names of the host begin at its root: WASI has no current folder. */
+static char *path_of(const char *folder, const char *name)
+{
+    const size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+
+    if (path != NULL) {
+        (void)snprintf(
+            path, size, "%s%s%s", name[0] == '/' ? "" : folder, name[0] == '/' ? "" : "/", name);
+    }
+    return path;
+}
+
+static void answer(const json_t *request, const char *folder, bool plain)
 {
     static const char *const kinds[] = {"elf", "tile", "list", "vector"};
     struct conform_case c = {.name = member(request, "case"), .config = member(request, "config")};
@@ -124,7 +137,7 @@ static void answer(const json_t *request, bool plain)
     while (c.kind < CONFORM_KINDS && strcmp(kinds[c.kind], member(request, "kind")) != 0) {
         c.kind++;
     }
-    c.path = strdup(member(request, "file"));
+    c.path = path_of(folder, member(request, "file"));
     if (strcmp(c.config, "full") == 0) {
         c.config = "";
     }
@@ -148,9 +161,11 @@ static void answer(const json_t *request, bool plain)
     free(c.path);
 }
 
+/* conform FOLDER [plain]: where names begin that are not absolute; the plain ways of the machines.
+ */
 int main(int argc, char **argv)
 {
-    const bool plain = argc > 1 && strcmp(argv[1], "plain") == 0;
+    const bool plain = argc > 2 && strcmp(argv[2], "plain") == 0;
     static char line[1 << 16];
 
     while (fgets(line, sizeof line, stdin) != NULL) {
@@ -161,7 +176,7 @@ int main(int argc, char **argv)
             (void)fprintf(stderr, "%s\n", err.message);
             return 2;
         }
-        answer(request, plain);
+        answer(request, argc > 1 ? argv[1] : "", plain);
         json_decref(request);
     }
     return 0;

@@ -1,10 +1,10 @@
-/* Runs conform.wasm: `facet conform --suite SUITE --against "stdio:node conform.mjs CONFORM.wasm"`. The program sees the
- * folder / of the host, to read cases by the paths that it is given. */
+/* Runs conform.wasm: `facet conform --suite SUITE --against "stdio:node conform.mjs CONFORM.wasm [plain]"`. The
+ * program sees the folder / of the host, to read cases by the paths that it is given. */
 import { readFileSync } from "node:fs";
 import { WASI } from "node:wasi";
 
 const [module, ...words] = process.argv.slice(2);
-const wasi = new WASI({ version: "preview1", args: ["conform", ...words], preopens: { "/": "/", ".": process.cwd() } });
+const wasi = new WASI({ version: "preview1", args: ["conform", process.cwd(), ...words], preopens: { "/": "/" } });
 class Jump {}
 let exports;
 const page = {
