@@ -28,7 +28,7 @@ from check_links import broken_links
 from contract import MACHINES, Contract, Failure
 from links import Names, Words
 from markup import Html, html, joined, tag
-from prose import Linker
+from prose import Linker, inline
 
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'"
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -50,12 +50,21 @@ class Site:
         self.names = Names(contract, BEHAVIOUR)
         self.pictures = set()
         self.entries = []  # of the search
+        self.statements = {}
 
     # -- where things are --------------------------------------------------------------------------
 
     def machine_of(self, ident):
         area = re.match(r"(?:R-)?([A-Z0-9]+)-", ident).group(1)
         return {"TILE": "tile", "G12": "gfx12"}.get(area, "xphmg")
+
+    def statement(self, card, here):
+        """The text of a requirement with its links, which are the same for all pages of a folder."""
+        key = os.path.dirname(here), card["id"]
+        if key not in self.statements:
+            words = Words(self, key[0] + "/*", self.machine_of(card["id"]), self.contract.about[card["id"]])
+            self.statements[key] = inline(card["requirement"], words)
+        return self.statements[key]
 
     def contract_file(self, name):
         return "contract/%s.html" % name if name in BEHAVIOUR else None

@@ -57,9 +57,7 @@ def requirement_rows(site, words, idents):
     rows = []
     for c in cards:
         proof = len(c["proof"])
-        near = Words(site, words.here, c["isa"] if "isa" in c else site.machine_of(c["id"]), site.contract.about[c["id"]])
-        rows.append([tag("a", c["id"], href=words.to(site.names.ids[c["id"]])), inline(c["requirement"], near),
-                     result_badge(c["result"], proof)])
+        rows.append([tag("a", c["id"], href=words.to(site.names.ids[c["id"]])), site.statement(c, words.here), result_badge(c["result"], proof)])
     body = plain_table(["row", "statement", "tests"], rows, cls="rows", caption="Requirements")
     return closed(body, "%d rows" % len(rows) if len(rows) > OPEN_ROWS else None)
 
