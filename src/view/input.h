@@ -3,7 +3,7 @@
 #ifndef FACET_VIEW_INPUT_H
 #define FACET_VIEW_INPUT_H
 
-#include "session/bvh_file.h"
+#include "session/bvh/file.h"
 
 #include <jansson.h>
 
