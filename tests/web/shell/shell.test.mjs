@@ -63,7 +63,7 @@ test("a file that is none gets a message, and the page lives on", async (t) => {
   await t.open();
   writeFileSync(t.file("poem.odt"), "no graphics in here");
   await t.choose(t.file("poem.odt"));
-  assert.match(await t.page.locator("[role=alert]").innerText(), /poem\.odt: not a file that this page can show/);
+  await t.page.waitForSelector("[role=alert] >> text=/poem\\.odt: not a file that this page can show/");
   writeFileSync(t.file("broken.gfx12"), "");
   await t.choose(t.file("broken.gfx12"));
   await t.page.waitForSelector("text=broken.gfx12 is empty; expected a BVH image");
