@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "report/camera.h"
 #include "report/picture.h"
+#include "report/rt_image.h"
 #include "scene/import.h"
 #include "scene/wire.h"
 #include "session/device/option.h"
@@ -227,7 +228,7 @@ count_rt_image(const struct facet_render *render, struct render_outcome *o, stru
         bytes != NULL ? facet_rtbvh_check(bytes, size, 1, &check, err) : FACET_OK;
 
     if (bytes != NULL && status == FACET_OK) {
-        o->bvh = check.open ? bvh_rt_json(&check) : NULL;
+        o->bvh = check.open ? report_rt_info_json(&check) : NULL;
         facet_rtbvh_check_free(&check);
     }
     return status;

@@ -26,8 +26,6 @@ bool bvh_rt_options_fit(const struct cli_args *args);
 int bvh_rt_update(const struct cli_args *args, const struct session_bvh *file);
 int bvh_rt_check(const struct cli_args *args, const struct session_bvh *file, uint32_t limit);
 int bvh_rt_info(const struct cli_args *args, const struct session_bvh *file);
-/* What --json of `facet bvh info` prints; the header is sound. */
-json_t *bvh_rt_json(const struct facet_rtbvh_check *check);
 int bvh_rt_dump(const struct cli_args *args, const struct session_bvh *file);
 /* Both files are RT images. */
 int bvh_rt_diff(const struct cli_args *args,
