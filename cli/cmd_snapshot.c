@@ -8,7 +8,6 @@
 #include "session/snapshot_file.h"
 #include "session/xphmg.h"
 
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What `facet bvh check` and `info` say about a BVH image of XPHMG_RT, as text on standard output and
- * as JSON. */
+/* What `facet bvh check` and `info` say about a BVH image of XPHMG_RT, as text on standard output
+ * and as JSON. */
 #ifndef FACET_REPORT_RT_IMAGE_H
 #define FACET_REPORT_RT_IMAGE_H
 

@@ -1,7 +1,7 @@
 /* Rays of a tracer on a device of OpenCL: same hits, same bits, same statistics, same failures. The
  * device runs the loop of walk.cl, a ray for each work item, on the nodes as they are. What it
- * declines is traced by the tracer of the host: rays whose stack gets deeper than DEVICE_STACK, those
- * that meet an instance below another one, and those that need a callback (all but
+ * declines is traced by the tracer of the host: rays whose stack gets deeper than DEVICE_STACK,
+ * those that meet an instance below another one, and those that need a callback (all but
  * facet_gfx12_procedural_box). */
 #ifndef FACET_GFX12_DEVICE_DEVICE_H
 #define FACET_GFX12_DEVICE_DEVICE_H
