@@ -103,6 +103,7 @@ FORMS = [
     ("bvh trace <cube.gfx12 --rays <rays.bin --resume >out.part -o >out.bin", "fixed+journal"),
     ("bvh trace <boxes.gfx12 --rays <rays.bin -o >out.bin --procedural candidates --candidates >out.jsonl", "fixed"),
     ("view <cube.gfx12 -o >out.html", "fixed"),
+    ("view <cube.gfx12 --segment <part.gfx12@0x1000 -o >out.html", "fixed"),
     ("view <cube.obj -o >out.html", "fixed"),
     ("view <hello.s -o >out.html", "fixed"),
     (["bvh", "why", "<cube.gfx12", "--ray", RAY], "fixed"),

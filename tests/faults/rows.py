@@ -288,6 +288,7 @@ ROWS = [
     ("help as", {}),
     ("man", {}),
     ("completion bash", {}),
+    ("devices --json", {}),
     ("version --json", {}),
     ("--version", {}),
 ]
@@ -323,8 +324,9 @@ def make_inputs(facet, source, folder):
     copy("spec/gfx12-silicon.json", "cases.json")
     shutil.copytree(os.path.join(source, "examples/tile/k1"), os.path.join(folder, "k1"))
     shutil.copytree(os.path.join(source, "examples/conform"), os.path.join(folder, "suite"))
-    for name in ("folder", "results"):
+    for name in ("folder", "results", "no-opencl"):
         os.mkdir(os.path.join(folder, name))
+    write("no-opencl/libOpenCL.so.1", b"no library")
     write("folder/part.s", b"EXIT\n")
     write("folder/in.txt", b"sixteen bytes...")
     write("include.s", b'.include "part.s"\n')

@@ -85,7 +85,9 @@ class Bench:
         line, options = row
         board = folder + ".board"
         environment = {"PATH": "/usr/bin:/bin", "LD_PRELOAD": self.library, "FACET_FAULT": str(fault),
-                       "FACET_FAULT_BOARD": board, "FACET_PAGE": self.page, "TMPDIR": folder, "MALLOC_PERTURB_": "165"}
+                       "FACET_FAULT_BOARD": board, "FACET_PAGE": self.page, "TMPDIR": folder, "MALLOC_PERTURB_": "165",
+                       # glibc ends a process that has no memory for the thread-local data of a loaded library.
+                       "LD_LIBRARY_PATH": os.path.join(folder, "no-opencl")}
         if os.path.exists(board):
             os.remove(board)
         limited = [] if stack is None else ["/bin/sh", "-c", f'ulimit -S -s {stack} && exec "$@"', "sh"]
