@@ -74,6 +74,7 @@ static int check_one(const struct cli_args *args,
     if (file->driver.count != 0) {
         options->dialect = (enum facet_gfx12_dialect)session_driver_piece(file, file->driver.chosen)
                                ->structure.driver;
+        options->moving = session_structures_move(file);
     }
     status = check_file(args, file, options, &check, &left_out, &err);
     if (status == FACET_OK) {

@@ -47,6 +47,7 @@ static void check_rules(const struct facet_gfx12_structure *s, const uint8_t *by
     memcpy(copy, bytes, size);
     memcpy(copy + room, bytes, size);
     memcpy(original, copy, room + size);
+    (void)facet_gfx12_hiprt_stop(copy, pieces, 2, NULL);
     facet_gfx12_hiprt_translate(copy, pieces, 2);
     if (pieces[0].structure.driver == FACET_GFX12_DRIVER_GPURT) {
         facet_gfx12_radv_capture_translate(copy, &pieces[0]);

@@ -173,7 +173,7 @@ def an_update_says_what_a_structure_lacks():
     apart = [tuple(model.vertex(x, y + i, z) for x, y, z in t) for i, t in enumerate(paired)]
     plain = [[model.Geometry(mesh)]]
     placed = [model.Instance(0, model.turn(30, 3))]
-    moving = hiprt.scene(plain, placed, still=False)
+    moving = hiprt.scene(plain, [hiprt.moving(model.Instance(0, model.turn(30, 3)), model.turn(40, 4))])
     frameless = hiprt.scene(plain, placed)
     top = bytearray(frameless.segments[0].data)
     top[-64:] = struct.pack("<16f", *[2.0] * 16)

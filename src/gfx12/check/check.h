@@ -58,6 +58,7 @@ bool facet_gfx12_tolerance_parse(const char *text, struct facet_gfx12_tolerance 
 
 struct facet_gfx12_check_options {
     bool partial; /* instances may point outside the image (a dump of the TLAS alone) */
+    bool moving;  /* instances move: their boxes hold all of the way (no V44, R-G12-148) */
     struct facet_gfx12_tolerance tolerance;    /* zeros: none */
     const struct facet_bvh_scene_input *scene; /* what the image was made from, may be NULL */
     enum facet_gfx12_dialect dialect;

@@ -402,7 +402,8 @@ void facet_gfx12_checker_box_tree(struct facet_checker *c, uint32_t node)
                                              false,
                                              at + 12 * (uint64_t)(i - first));
             }
-            if (facet_gfx12_id_kind(links[first].id) == FACET_GFX12_KIND_INSTANCE &&
+            if (!c->options->moving &&
+                facet_gfx12_id_kind(links[first].id) == FACET_GFX12_KIND_INSTANCE &&
                 facet_gfx12_checker_has_geometry(&b) && !facet_gfx12_checker_oriented(&box)) {
                 check_waste(c, &box, links[first].slot, &covered, &b, at);
             }

@@ -136,12 +136,178 @@ void facet_gfx12_hiprt_translate(uint8_t *bytes,
     }
 }
 
-/* ---- the way back ---- */
+/* ---- instances that move (R-G12-148) ---- */
+
+#define FLAG_STATIC (UINT32_C(1) << 26)
+#define FLAG_IDENTITY (UINT32_C(1) << 27)
+#define ENTRY_BYTES 16 /* of m_instances: the first frame, how many, a pointer */
+#define FRAME_BYTES 64
+
+/* Where a pointer of the header leads, from the first byte of the piece on; false unless so many
+ * bytes lie there. */
+static bool
+part_of(const struct facet_gfx12_piece *piece, uint64_t pointer, uint64_t bytes, uint64_t *at)
+{
+    *at = (pointer - piece->address) & facet_bits_mask(48);
+    return facet_gfx12_piece_has(piece, piece->at + *at, bytes);
+}
 
 static bool is_hiprt(const struct facet_gfx12_piece *piece)
 {
     return piece->structure.driver == FACET_GFX12_DRIVER_HIPRT;
 }
+
+/* The next instance of a scene at or behind the node `*i` that moves; its offset in the view. */
+static bool
+next_moving(const uint8_t *bytes, const struct facet_gfx12_piece *piece, uint64_t *i, uint64_t *at)
+{
+    const struct facet_gfx12_structure *s = &piece->structure;
+    const uint64_t leaves = s->top ? nodes_there(piece, s->leaf_nodes, s->leaves) : 0;
+
+    for (; *i < leaves; ++*i) {
+        *at = piece->at + s->leaf_nodes + *i * NODE;
+        if ((facet_load_le32(bytes + *at + 76) & FLAG_STATIC) == 0) {
+            ++*i;
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t facet_gfx12_hiprt_moving(const struct facet_gfx12_piece *pieces,
+                                  uint32_t count,
+                                  const uint8_t *original,
+                                  uint64_t *first)
+{
+    uint64_t found = 0, at;
+
+    for (uint32_t k = 0; k < count; k++) {
+        for (uint64_t i = 0; is_hiprt(&pieces[k]) && next_moving(original, &pieces[k], &i, &at);) {
+            *first = found++ == 0 ? at : *first;
+        }
+    }
+    return found;
+}
+
+/* The first and the last frame of an instance, that keeps in place of a matrix from which frame on
+ * how many are its own. NULL: it has none, and stays where it was made. */
+static enum facet_status frames_of(const uint8_t *bytes,
+                                   const struct facet_gfx12_piece *piece,
+                                   uint64_t at,
+                                   const uint8_t *frames[2],
+                                   struct facet_error *err)
+{
+    const uint8_t *first = bytes + piece->at;
+    const uint64_t index = facet_load_le32(bytes + at), count = facet_load_le32(bytes + at + 4);
+    const uint64_t pointer = facet_load_le64(first + 24), held = facet_load_le32(first + 56);
+    uint64_t where;
+
+    frames[0] = frames[1] = NULL;
+    if (count == 0 || pointer == 0) {
+        return FACET_OK;
+    }
+    if (index + count > held ||
+        !part_of(piece, pointer + index * FRAME_BYTES, count * FRAME_BYTES, &where)) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          at,
+                          "the instance at 0x%llx moves through %llu frames from %llu on, of which "
+                          "not all are in m_frames (m_frameCount %llu) and in the file",
+                          (unsigned long long)at,
+                          (unsigned long long)count,
+                          (unsigned long long)index,
+                          (unsigned long long)held);
+    }
+    frames[0] = first + where;
+    frames[1] = frames[0] + (count - 1) * FRAME_BYTES;
+    return FACET_OK;
+}
+
+/* All frames of a scene have one form, which nothing names: that which all can have. Of both, that
+ * whose times rise, and otherwise HIPRT's default. */
+static enum facet_status form_of(const uint8_t *bytes,
+                                 const struct facet_gfx12_piece *piece,
+                                 enum facet_gfx12_frame_form *form,
+                                 struct facet_error *err)
+{
+    bool fits[2] = {true, true}, rises[2] = {true, true};
+    uint64_t at, bad[2] = {0, 0};
+    uint8_t matrix[48];
+
+    for (uint64_t i = 0; next_moving(bytes, piece, &i, &at);) {
+        const uint8_t *frames[2];
+        enum facet_status status = frames_of(bytes, piece, at, frames, err);
+
+        if (status != FACET_OK) {
+            return status;
+        }
+        for (unsigned f = 0; f < 2 && frames[0] != NULL; f++) {
+            const enum facet_gfx12_frame_form as = (enum facet_gfx12_frame_form)f;
+
+            for (unsigned k = 0; k < 2; k++) {
+                if (fits[f] && !facet_gfx12_frame_read(frames[k], as, matrix)) {
+                    fits[f] = false;
+                    bad[f] = (uint64_t)(frames[k] - bytes);
+                }
+            }
+            rises[f] = rises[f] && facet_gfx12_frame_time(frames[0], as) <
+                                       facet_gfx12_frame_time(frames[1], as);
+        }
+    }
+    if (!fits[0] && !fits[1]) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          bad[0],
+                          "the frames of instances that move have no known form: that at 0x%llx is "
+                          "no rotation with scale, shear and translation, that at 0x%llx no matrix "
+                          "with an inverse",
+                          (unsigned long long)bad[0],
+                          (unsigned long long)bad[1]);
+    }
+    *form = !fits[0] || (fits[1] && rises[1] && !rises[0]) ? FACET_GFX12_FRAME_MATRIX
+                                                           : FACET_GFX12_FRAME_TURN;
+    return FACET_OK;
+}
+
+static enum facet_status
+stop_instances(uint8_t *bytes, const struct facet_gfx12_piece *piece, struct facet_error *err)
+{
+    static const uint8_t stays[48] = {
+        [2] = 0x80, [3] = 0x3f, [22] = 0x80, [23] = 0x3f, [42] = 0x80, [43] = 0x3f};
+    enum facet_gfx12_frame_form form = FACET_GFX12_FRAME_TURN;
+    enum facet_status status = form_of(bytes, piece, &form, err);
+    uint64_t at;
+
+    for (uint64_t i = 0; status == FACET_OK && next_moving(bytes, piece, &i, &at);) {
+        const uint8_t *frames[2];
+
+        status = frames_of(bytes, piece, at, frames, err);
+        if (status == FACET_OK) {
+            memcpy(bytes + at, stays, sizeof stays);
+        }
+        if (status == FACET_OK && frames[0] != NULL) {
+            (void)facet_gfx12_frame_read(frames[0], form, bytes + at);
+        }
+    }
+    return status;
+}
+
+enum facet_status facet_gfx12_hiprt_stop(uint8_t *bytes,
+                                         const struct facet_gfx12_piece *pieces,
+                                         uint32_t count,
+                                         struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+
+    for (uint32_t i = 0; i < count && status == FACET_OK; i++) {
+        if (is_hiprt(&pieces[i])) {
+            status = stop_instances(bytes, &pieces[i], err);
+        }
+    }
+    return status;
+}
+
+/* ---- the way back ---- */
 
 static void keep_bits(uint8_t *word, const uint8_t *original, uint32_t bits)
 {
@@ -188,20 +354,6 @@ restore_leaf(uint8_t *leaf, const uint8_t *original, uint64_t at, struct facet_e
         }
     }
     return FACET_OK;
-}
-
-#define FLAG_STATIC (UINT32_C(1) << 26)
-#define FLAG_IDENTITY (UINT32_C(1) << 27)
-#define ENTRY_BYTES 16 /* of m_instances: the first frame, how many, a pointer */
-#define FRAME_BYTES 64
-
-/* Where a pointer of the header leads, from the first byte of the piece on; false unless so many
- * bytes lie there. */
-static bool
-part_of(const struct facet_gfx12_piece *piece, uint64_t pointer, uint64_t bytes, uint64_t *at)
-{
-    *at = (pointer - piece->address) & facet_bits_mask(48);
-    return facet_gfx12_piece_has(piece, piece->at + *at, bytes);
 }
 
 /* The frame of an instance that has one and does not move; false where it is not in the piece. */
@@ -305,27 +457,22 @@ enum facet_status facet_gfx12_hiprt_restore(uint8_t *bytes,
 static enum facet_status
 can_update(const struct facet_gfx12_piece *piece, const uint8_t *original, struct facet_error *err)
 {
-    const struct facet_gfx12_structure *s = &piece->structure;
-    const uint64_t leaves = s->top ? nodes_there(piece, s->leaf_nodes, s->leaves) : 0;
+    uint64_t i = 0, at;
 
-    if (s->procedural) {
+    if (piece->structure.procedural) {
         return facet_fail(err,
                           FACET_ERR_INPUT,
                           piece->at,
                           "a geometry of custom primitives, which cannot be written: its nodes "
                           "hold numbers and no boxes");
     }
-    for (uint64_t i = 0; i < leaves; i++) {
-        const uint64_t at = piece->at + s->leaf_nodes + i * NODE;
-
-        if ((facet_load_le32(original + at + 76) & FLAG_STATIC) == 0) {
-            return facet_fail(err,
-                              FACET_ERR_INPUT,
-                              at,
-                              "the instance at 0x%llx moves through several frames and has no "
-                              "matrix, so it cannot be written",
-                              (unsigned long long)at);
-        }
+    if (next_moving(original, piece, &i, &at)) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          at,
+                          "the instance at 0x%llx moves through several frames and has no matrix, "
+                          "so it cannot be written",
+                          (unsigned long long)at);
     }
     return FACET_OK;
 }

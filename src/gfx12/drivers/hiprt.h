@@ -10,6 +10,18 @@
 
 #define FACET_GFX12_HIPRT_CUSTOM 7 /* type of a child that is no node of the hardware */
 
+/* Instances that move through several frames have no matrix in their nodes. Before the translation,
+ * gives each that of its first frame (R-G12-148). FACET_ERR_INPUT where frames cannot be read. */
+enum facet_status facet_gfx12_hiprt_stop(uint8_t *bytes,
+                                         const struct facet_gfx12_piece *pieces,
+                                         uint32_t count,
+                                         struct facet_error *err);
+/* How many such instances the untranslated bytes hold, and where the first is. */
+uint64_t facet_gfx12_hiprt_moving(const struct facet_gfx12_piece *pieces,
+                                  uint32_t count,
+                                  const uint8_t *original,
+                                  uint64_t *first);
+
 /* Changes the nodes of every HIPRT piece in `bytes`, which are those of the view, to what the
  * hardware's instructions expect for the same tree. */
 void facet_gfx12_hiprt_translate(uint8_t *bytes,

@@ -126,6 +126,36 @@ static void compose(const uint8_t *frame, uint8_t *matrix)
     }
 }
 
+bool facet_gfx12_frame_read(const uint8_t *frame,
+                            enum facet_gfx12_frame_form form,
+                            uint8_t *to_object)
+{
+    uint8_t to_world[48] = {0}, inverse[48] = {0};
+    double length = 0;
+
+    memcpy(to_world, frame, sizeof to_world);
+    if (form == FACET_GFX12_FRAME_TURN) {
+        for (unsigned i = 0; i < 4; i++) {
+            length += number(frame + 4 * i) * number(frame + 4 * i);
+        }
+        if (!(fabs(length - 1) <= 1e-3)) {
+            return false;
+        }
+        compose(frame, to_world);
+    }
+    facet_gfx12_store_inverse(to_world, inverse);
+    if (!facet_gfx12_are_inverse(inverse, to_world)) {
+        return false;
+    }
+    memcpy(to_object, inverse, sizeof inverse);
+    return true;
+}
+
+double facet_gfx12_frame_time(const uint8_t *frame, enum facet_gfx12_frame_form form)
+{
+    return number(frame + (form == FACET_GFX12_FRAME_TURN ? 4 * (MOVE + 3) : 48));
+}
+
 /* The quaternion of a rotation, by its largest member, so that nothing is lost by cancelling. */
 static void quaternion_of(double m[3][3], double q[4])
 {

@@ -264,6 +264,7 @@ static bool has_hiprt(const struct session_driver *d)
 static bool translate(const struct cli_args *args, struct session_bvh *file)
 {
     struct session_driver *d = &file->driver;
+    struct facet_error err = {0};
 
     if (!has_hiprt(d)) {
         return true;
@@ -273,6 +274,10 @@ static bool translate(const struct cli_args *args, struct session_bvh *file)
         return cli_bad(args, "out of memory") == CLI_OK;
     }
     memcpy(d->original, file->bytes.data, file->bytes.size);
+    if (facet_gfx12_hiprt_stop(file->bytes.data, d->pieces, d->count, &err) != FACET_OK) {
+        (void)facet_fail_in(&err, file->name);
+        return cli_bad_error(args, &err) == CLI_OK;
+    }
     facet_gfx12_hiprt_translate(file->bytes.data, d->pieces, d->count);
     return true;
 }

@@ -259,6 +259,37 @@ static void add(void *context, unsigned rule, uint64_t offset, const char *text)
     snprintf(finding->text, sizeof finding->text, "%s", text);
 }
 
+/* From the bytes of the files: the nodes are translated. */
+static uint64_t count_moving(const struct session_driver *d, uint64_t *first)
+{
+    return d->original == NULL ? 0
+                               : facet_gfx12_hiprt_moving(d->pieces, d->count, d->original, first);
+}
+
+bool session_structures_move(const struct session_bvh *file)
+{
+    uint64_t first;
+
+    return count_moving(&file->driver, &first) != 0;
+}
+
+/* V54. */
+static void add_moving(const struct session_driver *d, struct findings *findings)
+{
+    uint64_t first = 0;
+    const uint64_t moving = count_moving(d, &first);
+    char text[96];
+
+    if (moving != 0) {
+        snprintf(text,
+                 sizeof text,
+                 "%" PRIu64 " instance%s through several frames: judged and traced at the first",
+                 moving,
+                 moving == 1 ? " moves" : "s move");
+        add(findings, 54, first, text);
+    }
+}
+
 enum facet_status session_structures_check(const struct session_bvh *file,
                                            const struct facet_gfx12_check_options *options,
                                            struct facet_gfx12_check *check,
@@ -278,6 +309,7 @@ enum facet_status session_structures_check(const struct session_bvh *file,
     status = facet_gfx12_headers_check(
         &file->view, &walk, file->driver.pieces, file->driver.count, add, &findings, err);
     facet_gfx12_walk_free(&walk);
+    add_moving(&file->driver, &findings);
     if (status == FACET_OK &&
         (findings.failed ||
          !facet_gfx12_check_join(check, options, findings.list, findings.count))) {

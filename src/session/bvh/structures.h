@@ -21,7 +21,9 @@ bool session_structures_writable(const struct cli_args *args, const struct sessi
 enum facet_status
 session_structures_refit(const struct session_bvh *file, uint8_t *bytes, struct facet_error *err);
 
-/* Rules V32 to V39: adds what they find. */
+/* Whether instances move, which are read at their first frame (R-G12-148). */
+bool session_structures_move(const struct session_bvh *file);
+/* Rules V32 to V39 and V54: adds what they find. */
 enum facet_status session_structures_check(const struct session_bvh *file,
                                            const struct facet_gfx12_check_options *options,
                                            struct facet_gfx12_check *check,

@@ -20,9 +20,9 @@ def header(boxes, prims, size, references, box_count, prim_count, kind):
     return struct.pack("<3Q5I", boxes, prims, size, references, box_count, prim_count, kind, RTIP).ljust(64, b"\0")
 
 
-def scene_header(boxes, prims, instances, frames, size, references, count, prim_count, box_count):
-    return struct.pack("<5Q6I", boxes, prims, instances, frames, size, references, count, prim_count, box_count, count,
-                       RTIP)
+def scene_header(boxes, prims, instances, frames, size, references, count, prim_count, box_count, frame_count):
+    return struct.pack("<5Q6I", boxes, prims, instances, frames, size, references, count, prim_count, box_count,
+                       frame_count, RTIP)
 
 
 def wide(tree, whole):
@@ -109,36 +109,48 @@ def four(boxes):
     return boxes
 
 
+def way(instance):
+    """The matrices of its frames."""
+    return [instance.matrix] + getattr(instance, "later", [])
+
+
+def moving(instance, *later):
+    instance.later = list(later)
+    return instance
+
+
 class Placed:
     def __init__(self, index, instance, geometry, address):
         self.index, self.instance, self.geometry, self.address = index, instance, geometry, address
-        self.bounds = model.placed_bounds(instance.matrix, geometry.tree.bounds)
+        self.bounds = model.join(*(model.placed_bounds(m, geometry.tree.bounds) for m in way(instance)))
 
-    def node(self, still=True):
-        """Every box stands before the root, with a size of 1 each."""
+    def node(self, first_frame):
+        """Every box stands before the root, with a size of 1 each. What moves has its frames instead of a matrix."""
         i, boxes = self.instance, four(self.geometry.root_boxes)
         bounds = model.join(*boxes)
         exps = nodes.exponents(*bounds, least=13)
+        still = len(way(i)) == 1
         flags = int(still) << 26 | int(still and i.matrix == model.identity()) << 27 | len(boxes) - 1 << 28
-        head = struct.pack("<12fQ2I3fI", *(v for row in model.invert(i.matrix) for v in row), self.address, i.mask,
-                           self.index | 0xFF << 24, *bounds[0],
-                           exps[0] | exps[1] << 8 | exps[2] << 16 | flags)
+        place = struct.pack("<12f", *(v for row in model.invert(i.matrix) for v in row)) if still else \
+            struct.pack("<2I", first_frame, len(way(i))).ljust(48, b"\0")
+        head = place + struct.pack("<Q2I3fI", self.address, i.mask, self.index | 0xFF << 24, *bounds[0],
+                                   exps[0] | exps[1] << 8 | exps[2] << 16 | flags)
         slots = [child(bounds, b, 5, 1) for b in boxes]
         return head + b"".join(struct.pack("<3I", *s) for s in slots + [UNUSED] * (4 - len(slots)))
 
 
-def frame(matrix, as_matrix):
+def frame(matrix, as_matrix, time=0.0):
     """64 bytes of m_frames: object to world as it is, or rotation, scale, shear, translation. What model.turn
     makes is a rotation around y and one scale."""
     if as_matrix:
-        return struct.pack("<12f", *(v for row in matrix for v in row)).ljust(64, b"\0")
+        return struct.pack("<13f", *(v for row in matrix for v in row), time).ljust(64, b"\0")
     scale = math.hypot(matrix[0][0], matrix[2][0])
     half = math.atan2(matrix[0][2], matrix[0][0]) / 2
     return struct.pack("<14f", 0, math.sin(half), 0, math.cos(half), scale, scale, scale, 0, 0, 0,
-                       *(row[3] for row in matrix), 0).ljust(64, b"\0")
+                       *(row[3] for row in matrix), time).ljust(64, b"\0")
 
 
-def scene(blases, instances, address=0x7F4400000000, split=False, spread=0x4000, still=True, matrix_frames=False):
+def scene(blases, instances, address=0x7F4400000000, split=False, spread=0x4000, matrix_frames=False):
     built = [Geometry(b, split) for b in blases]
     at, segments = align(address + (1 << 20), 64), []
     for n, b in enumerate(built):
@@ -146,21 +158,22 @@ def scene(blases, instances, address=0x7F4400000000, split=False, spread=0x4000,
         at = align(at + len(segments[-1].data), 64) + spread
     items = [Placed(n, i, built[i.blas], segments[i.blas].address) for n, i in enumerate(instances)]
     tree = model.hierarchy([model.Leaf(i.bounds, i) for i in items])
+    starts = [sum(len(way(i)) for i in instances[:n]) for n in range(len(instances))]
     boxes, prims = [], []
     for node, parent, inner, first, leaves in wide(tree, lambda inner: False):
         slots = [child(node.bounds, c.bounds, 5, 1) for c in inner]
         slots += [child(node.bounds, c.bounds, 6, 1) for c in leaves]
         boxes.append(box(first, len(prims), parent, node.bounds, slots))
-        prims += [c.item.node(still) for c in leaves]
+        prims += [c.item.node(starts[c.item.index]) for c in leaves]
     box_at = address + HEADER_BYTES
     prim_at = box_at + 128 * len(boxes)
     side_at = prim_at + 128 * len(prims)
-    sides = b"".join(struct.pack("<2IQ", n, 1, segments[i.blas].address) for n, i in enumerate(instances))
+    sides = b"".join(struct.pack("<2IQ", starts[n], len(way(i)), segments[i.blas].address) for n, i in enumerate(instances))
     sides = sides.ljust(align(len(sides), 64), b"\0")
-    frames = b"".join(frame(i.matrix, matrix_frames) for i in instances)
+    frames = b"".join(frame(m, matrix_frames, k / 4) for i in instances for k, m in enumerate(way(i)))
     size = side_at + len(sides) + len(frames) - address
     top = scene_header(box_at, prim_at, side_at, side_at + len(sides), size, len(prims), len(instances), len(prims),
-                       len(boxes)) + b"".join(boxes)
+                       len(boxes), len(frames) // 64) + b"".join(boxes)
     top += b"".join(prims) + sides + frames
     segments.insert(0, model.Segment(address, top, "scene.bin"))
     return model.Capture(segments, box_at, 5, [(s.address, s.data) for s in segments[1:]])
