@@ -5,6 +5,7 @@
 #include "fuzz/fuzz.h"
 #include "gfx12/drivers/headers.h"
 #include "gfx12/drivers/hiprt.h"
+#include "gfx12/drivers/inactive.h"
 #include "gfx12/drivers/radv_capture.h"
 #include "gfx12/drivers/rdf.h"
 #include "gfx12/drivers/rules.h"
@@ -52,6 +53,7 @@ static void check_rules(const struct facet_gfx12_structure *s, const uint8_t *by
     if (pieces[0].structure.driver == FACET_GFX12_DRIVER_GPURT) {
         facet_gfx12_radv_capture_translate(copy, &pieces[0]);
     }
+    facet_gfx12_inactive_clear(copy, pieces, 2);
     if (facet_gfx12_walk(&view, &walk, NULL) == FACET_OK) {
         found = facet_gfx12_pieces_follow(&view, &walk, pieces, 2, 8);
         for (uint32_t i = 0; i < found; i++) {

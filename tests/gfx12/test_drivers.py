@@ -476,6 +476,34 @@ def structures_in_which_nothing_is_active():
         check_eq((result.returncode, "4294967294" in result.stderr), (2, True), "no root by hand: " + result.stderr)
 
 
+def emptied(capture):
+    """The first BLAS with nothing active, over the nodes that it had before."""
+    data = bytearray(capture.segments[1].data)
+    for at in (12, 16, 48, 52, 56):
+        struct.pack_into("<I", data, metadata(at), 0)
+    empty = model.Segment(capture.segments[1].address, bytes(data), "old.bin")
+    return model.Capture([capture.segments[0], empty] + capture.segments[2:], capture.base, capture.root)
+
+
+@case("G12-299")
+def instances_of_nothing_meet_nothing():
+    rays = model.rays(1000, WHOLE)
+    for name in ("gpurt_batch", "gpurt_rebraid", "gpurt_habits"):
+        _, capture, blases = DIALECTS[name]
+        rest, left = emptied(capture), model.World([[], blases[1]], PLACED)
+        with tempfile.TemporaryDirectory() as folder:
+            words = (*words_of(rest, folder), "--driver", "gpurt")
+            for words in (words, (write(folder, "x.rra", rra.capture(rest)),)):
+                agrees(left, rays, hits_of(folder, rays, *words), name)
+                result = facet("check", *words)
+                check_eq((result.returncode, " error: " in result.stdout), (0, False), name + result.stdout)
+            out = folder + "/back"
+            dump = write(folder, "d.json", facet("dump", *words_of(rest, folder), "--driver", "gpurt", "--json").stdout.encode())
+            check_eq(facet("encode", dump, "-o", out).returncode, 0, name)
+            with open(f"{out}.0x{rest.segments[1].address:x}", "rb") as file:
+                check_eq(file.read(), rest.segments[1].data, name + ": a dump has the bytes of the file")
+
+
 @case("G12-122")
 def a_missing_stop_bit_is_told():
     """Without it the range of a child goes on into that of the next: no hit is lost, but tests are."""

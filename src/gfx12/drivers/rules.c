@@ -192,8 +192,8 @@ static void look_at_trees(struct judge *j)
         if (last == NULL || facet_gfx12_piece_base(last) != n->level_base) {
             last = facet_gfx12_piece_with_base(j->pieces, j->count, n->level_base);
         }
-        if (last == NULL) {
-            continue;
+        if (last == NULL || last->structure.root == FACET_GFX12_NO_ROOT) {
+            continue; /* the root of an inactive structure is none of the driver's */
         }
         t = &j->trees[last - j->pieces];
         t->boxes += n->kind == FACET_GFX12_KIND_BOX;

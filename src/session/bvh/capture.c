@@ -426,16 +426,13 @@ static bool translate(struct session_bvh *file, const struct parts *parts)
         if (parts->list[i].structure.header_bytes != FACET_GFX12_RADV_CAPTURE_HEADER) {
             continue;
         }
-        if (d->original == NULL) {
-            d->original = malloc(file->bytes.size + 1);
-            if (d->original == NULL) {
-                return false;
-            }
-            memcpy(d->original, file->bytes.data, file->bytes.size);
+        if (!session_driver_keep(
+                file, "instances name the root behind the header, as in captures of gpurt")) {
+            return false;
         }
         facet_gfx12_radv_capture_translate(file->bytes.data, &d->pieces[i]);
     }
-    return true;
+    return session_driver_clear(file);
 }
 
 static int by_number(const void *a, const void *b)

@@ -4,6 +4,7 @@
 
 #include "base/bits.h"
 #include "gfx12/drivers/hiprt.h"
+#include "gfx12/drivers/inactive.h"
 #include "gfx12/drivers/rdf.h"
 #include "gfx12/drivers/sniff.h"
 #include "rt_image/image.h"
@@ -260,6 +261,35 @@ static bool has_hiprt(const struct session_driver *d)
     return false;
 }
 
+bool session_driver_keep(struct session_bvh *file, const char *translated)
+{
+    struct session_driver *d = &file->driver;
+
+    if (d->original == NULL) {
+        d->original = malloc(file->bytes.size + 1);
+        if (d->original == NULL) {
+            return false;
+        }
+        memcpy(d->original, file->bytes.data, file->bytes.size);
+        d->translated = translated;
+    }
+    return true;
+}
+
+bool session_driver_clear(struct session_bvh *file)
+{
+    const struct session_driver *d = &file->driver;
+
+    if (!facet_gfx12_has_inactive(d->pieces, d->count)) {
+        return true;
+    }
+    if (!session_driver_keep(file, "structures in which nothing is active have an empty root")) {
+        return false;
+    }
+    facet_gfx12_inactive_clear(file->bytes.data, d->pieces, d->count);
+    return true;
+}
+
 /* HIPRT's nodes as the instructions read them; the bytes of the files are kept for the dump. */
 static bool translate(const struct cli_args *args, struct session_bvh *file)
 {
@@ -269,11 +299,9 @@ static bool translate(const struct cli_args *args, struct session_bvh *file)
     if (!has_hiprt(d)) {
         return true;
     }
-    d->original = malloc(file->bytes.size + 1);
-    if (d->original == NULL) {
+    if (!session_driver_keep(file, "to one base for all nodes, as the hardware reads them")) {
         return cli_bad(args, "out of memory") == CLI_OK;
     }
-    memcpy(d->original, file->bytes.data, file->bytes.size);
     if (facet_gfx12_hiprt_stop(file->bytes.data, d->pieces, d->count, &err) != FACET_OK) {
         (void)facet_fail_in(&err, file->name);
         return cli_bad_error(args, &err) == CLI_OK;
@@ -371,6 +399,9 @@ static bool apply_headers(const struct cli_args *args, struct session_bvh *file,
     root = file->view.root;
     if (file->driver.original == NULL && !find_more(args, file)) {
         return false;
+    }
+    if (!session_driver_clear(file)) {
+        return cli_bad(args, "out of memory") == CLI_OK;
     }
     file->view.root = root; /* choose() looks at what was asked for */
     if (!choose(args, file)) {

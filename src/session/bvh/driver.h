@@ -30,8 +30,9 @@ struct session_driver {
     uint32_t chosen;                /* of the list: where rays start */
     bool all;                       /* --structure all */
     bool capture;
-    uint32_t left_out; /* structures of a capture at addresses that others have already */
-    uint8_t *original; /* the bytes of the files where the view's are translated; else NULL */
+    uint32_t left_out;      /* structures of a capture at addresses that others have already */
+    uint8_t *original;      /* the bytes of the files where the view's are translated; else NULL */
+    const char *translated; /* to what; NULL as well */
     char reason[FACET_GFX12_REASON];
 };
 
@@ -48,6 +49,12 @@ bool session_driver_apply(const struct cli_args *args,
 /* The pieces of a capture take the place of its bytes. */
 bool session_capture_open(const struct cli_args *args, struct session_bvh *file);
 void session_driver_free(struct session_driver *driver);
+
+/* Before the bytes of the view become those of `translated`: keeps them for the dump. */
+bool session_driver_keep(struct session_bvh *file, const char *translated);
+/* Structures in which nothing is active, where there are such, become empty ones (R-G12-147). False
+ * when memory is short. */
+bool session_driver_clear(struct session_bvh *file);
 
 /* Lets rays start in a structure of the list. */
 void session_driver_start(struct session_bvh *file, uint32_t structure);

@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "gfx12/drivers/headers.h"
 #include "gfx12/drivers/hiprt.h"
+#include "gfx12/drivers/inactive.h"
 #include "gfx12/drivers/rules.h"
 #include "json/json.h"
 
@@ -83,9 +84,7 @@ void session_structures_print(const struct session_bvh *file)
            facet_gfx12_driver_name(chosen->structure.driver),
            d->reason);
     if (d->original != NULL) {
-        printf("translated          %s\n",
-               d->capture ? "instances name the root behind the header, as in captures of gpurt"
-                          : "to one base for all nodes, as the hardware reads them");
+        printf("translated          %s\n", d->translated);
     }
     printf("structures          %" PRIu32 "%s\n\n", d->count, d->capture ? " in the capture" : "");
     printf("      #  kind  %-14s  %10s  %10s  contents\n", "address", "bytes", "count");
@@ -232,6 +231,7 @@ session_structures_refit(const struct session_bvh *file, uint8_t *bytes, struct 
     }
     if (status == FACET_OK && d->original != NULL) {
         status = facet_gfx12_hiprt_restore(bytes, d->original, d->pieces, d->count, err);
+        facet_gfx12_inactive_restore(bytes, d->original, d->pieces, d->count);
     }
     return status;
 }
