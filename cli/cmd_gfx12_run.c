@@ -323,6 +323,13 @@ static int run_gfx12(const struct cli_args *args)
     } else if (good) {
         report_text(&s);
     }
+    if (good && s.setup.nested != 0) {
+        (void)cli_bad(args,
+                      "%" PRIu64 " instance%s below instances: the loop comes back from there to "
+                      "the TLAS, and hits may be missing",
+                      s.setup.nested,
+                      s.setup.nested == 1 ? " lies" : "s lie");
+    }
     if (good && s.stop.reason == FACET_STOP_REQUEST) {
         (void)cli_bad(args, "%s", cli_stop_why());
     }

@@ -295,18 +295,8 @@ bool report_trouble_text(const struct facet_gfx12_view *view,
 
 bool report_nested_text(const struct facet_gfx12_view *view, char out[REPORT_TROUBLE])
 {
-    struct facet_gfx12_walk walk;
-    uint64_t count = 0;
+    const uint64_t count = facet_gfx12_count_nested(view);
 
-    if (facet_gfx12_walk(view, &walk, NULL) != FACET_OK) {
-        return false;
-    }
-    for (uint32_t i = 0; i < walk.reached; i++) {
-        const struct facet_gfx12_walk_node *n = &walk.nodes[walk.order[i]];
-
-        count += n->kind == FACET_GFX12_KIND_INSTANCE && n->level_base != view->base;
-    }
-    facet_gfx12_walk_free(&walk);
     if (count != 0) {
         (void)snprintf(out,
                        REPORT_TROUBLE,

@@ -1,5 +1,6 @@
 /* See gfx12.h. */
 #include "session/gfx12.h"
+#include "gfx12/image/walk.h"
 #include "session/bvh/file.h"
 #include "session/gfx12_text.h"
 #include "session/ray_text.h"
@@ -167,7 +168,7 @@ bool session_gfx12_start(struct session_gfx12 *s,
     const char *path = args->positional_count > 0 ? args->positional[0] : NULL;
     bool good;
 
-    *s = (struct session_gfx12){NULL};
+    *s = (struct session_gfx12){NULL, 0};
     if (path == NULL) {
         (void)cli_bad(args, "expected an IMAGE, a file of facet bvh build");
         return false;
@@ -191,6 +192,9 @@ bool session_gfx12_start(struct session_gfx12 *s,
     }
     good =
         good && load_program(s, args) && start_lanes(s, args, &file.view) && set_registers(s, args);
+    if (good && !cli_given(args, "program")) {
+        s->nested = facet_gfx12_count_nested(&file.view);
+    }
     session_bvh_free(&file);
     return good;
 }
@@ -198,5 +202,5 @@ bool session_gfx12_start(struct session_gfx12 *s,
 void session_gfx12_end(struct session_gfx12 *s)
 {
     facet_machine_destroy(s->machine);
-    *s = (struct session_gfx12){NULL};
+    *s = (struct session_gfx12){NULL, 0};
 }

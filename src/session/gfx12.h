@@ -23,6 +23,7 @@
 
 struct session_gfx12 {
     facet_machine *machine;
+    uint64_t nested; /* instances below instances, which the machine's own loop loses */
 };
 
 /* The image in positional[0] at --base in a machine with a lane for each --ray, all of them

@@ -84,6 +84,9 @@ def an_instance_below_an_instance():
                        "--stack", "16")
         check_eq(result.returncode, 1, "a short stack")
         check("1 instance lies below instances" in result.stderr, result.stderr)
+        for words, told in (([image], True), ([built(folder, CUBE)], False)):
+            result = facet("gfx12", "run", *words, "--ray", " ".join(map(str, ray[:3] + ray[4:7])))
+            check_eq(("1 instance lies below instances" in result.stderr, result.returncode), (told, 0), result.stderr)
 
 
 def triangle_test(o, d, a, b, c):

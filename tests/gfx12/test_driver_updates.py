@@ -99,6 +99,20 @@ def headed(driver, capture):
     return metadata(128), (data[20:32], data[32:84])
 
 
+@case("G12-299")
+def an_update_leaves_what_lies_in_an_inactive_structure():
+    mesh = model.grid(3)
+    before, after = [model.Instance(0, model.turn(30, 3))], [model.Instance(0, model.turn(50, 2))]
+    capture, other = (gpurt.scene([[model.Geometry(mesh)]], before, mode="single", address=a) for a in (8 << 32, 9 << 32))
+    old = bytearray(other.segments[1].data)
+    for at in (12, 16, 48, 52, 56):
+        struct.pack_into("<I", old, metadata(at), 0)
+    capture.segments.append(model.Segment(other.segments[1].address, bytes(old), "old.bin"))
+    with tempfile.TemporaryDirectory() as folder:
+        _, data = updated(folder, "gpurt", capture, write_gltf(folder, [mesh], after))
+        check_eq([got == s.data for got, s in zip(data, capture.segments)], [False, True, True], "the TLAS moves")
+
+
 @case("G12-287")
 def boxes_for_instances_follow_an_update():
     """RADV's header and GPURT's metadata hold what the next instance of a BLAS will get."""

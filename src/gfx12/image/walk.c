@@ -478,3 +478,20 @@ void facet_gfx12_walk_free(struct facet_gfx12_walk *walk)
     free(walk->problems);
     *walk = (struct facet_gfx12_walk){0};
 }
+
+uint64_t facet_gfx12_count_nested(const struct facet_gfx12_view *view)
+{
+    struct facet_gfx12_walk walk;
+    uint64_t count = 0;
+
+    if (facet_gfx12_walk(view, &walk, NULL) != FACET_OK) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < walk.reached; i++) {
+        const struct facet_gfx12_walk_node *n = &walk.nodes[walk.order[i]];
+
+        count += n->kind == FACET_GFX12_KIND_INSTANCE && n->level_base != view->base;
+    }
+    facet_gfx12_walk_free(&walk);
+    return count;
+}

@@ -80,6 +80,9 @@ enum facet_status facet_gfx12_walk_shown(const struct facet_gfx12_view *view,
                                          struct facet_error *err);
 void facet_gfx12_walk_free(struct facet_gfx12_walk *walk);
 
+/* How many instances lie below instances (R-G12-146); 0 as well when memory is short. */
+uint64_t facet_gfx12_count_nested(const struct facet_gfx12_view *view);
+
 /* The children that the node names, used slots only; returns how many. */
 unsigned facet_gfx12_links(const struct facet_gfx12_view *view,
                            const struct facet_gfx12_walk *walk,
