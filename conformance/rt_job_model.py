@@ -13,9 +13,11 @@ STACK = 256
 
 class Scene:
     """tiles: {index: four children (type, index, box)}, ranges: {index: (first, count, base)} with the name of a buffer or None;
-    buffers: {name: triangles of nine elements}, of which "triangles" is tri_buf. What is in none of them is no memory."""
+    buffers: {name: triangles of nine elements}, of which "triangles" is tri_buf. What is in none of them is no memory. `shift` is how far
+    from the heap the descriptor says that it is: where no node can be read, unless it is 0."""
 
-    def __init__(self, eff, node8=False):
+    def __init__(self, eff, node8=False, shift=0):
+        self.shift = shift
         self.eff, self.node8 = eff, node8
         self.tiles, self.ranges, self.buffers, self.rest = {}, {}, {"triangles": []}, 0
         boxes = len(eff.array([0] * 24))
@@ -126,7 +128,7 @@ class Job:
             if kind == NODE:
                 kept = []
                 for half in range(2 if scene.node8 else 1):
-                    if index + half not in scene.tiles:
+                    if scene.shift or index + half not in scene.tiles:
                         raise Stop(FAULT)
                     for c, (child, at, box) in enumerate(scene.tiles[index + half]):
                         if child not in (NODE, LEAF):

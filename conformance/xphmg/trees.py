@@ -178,7 +178,9 @@ class Program:
                     self.pointer(f"{name}_heap", 16 * index + 8, f"{name}_{base}")
         return name
 
-    def pointer(self, label, at, target):
+    def pointer(self, label, at, target, shift=0):
+        if shift:
+            target += f"\n li t2, {shift}\n add t1, t1, t2"
         self.c.asm(f"la t0, {label}\n la t1, {target}\n li t2, {at}\n add t0, t0, t2\n sd t1, 0(t0)")
 
     def put(self, label, at, data):
@@ -235,7 +237,7 @@ class Program:
         c.table(f"hits{n}", bytes([FILL]) * (hit_size * slots[1][0]))
         c.table(f"misses{n}", bytes([FILL]) * (16 * slots[2][0]))
         c.table(f"desc{n}", bytes(40) + job.opts.to_bytes(4, "little") + bytes(28))
-        self.pointer(f"desc{n}", 0, f"{name}_heap")
+        self.pointer(f"desc{n}", 0, f"{name}_heap", scene.shift)
         self.pointer(f"desc{n}", 32, f"{name}_triangles")
         for k, (kind, (_, _, absent)) in enumerate(zip(("rays", "hits", "misses"), slots)):
             self.pointer(f"queues{n}", 24 * k + 16, f"{kind}{n}")
@@ -386,6 +388,8 @@ def shapes(suite):
     touching(suite)
     odd_boxes(suite)
     deep(suite)
+    emptied(suite)
+    misplaced(suite)
 
 
 def touching(suite):
@@ -462,7 +466,41 @@ def deep(suite):
             for c in range(1, 4 if inner else last):
                 scene.put_child(node, c, LEAF, leaf_at, far)
         away = (floats(9, 9, 0, 0.125, 0, 1) + [0, INF], 0x77)
-        p.job(scene, [away, (floats(-0.5, -0.5, 0) + [0x3DCCCCCD, 0, ONE, 0, INF], 0x55), away])
+        for slope in (0, 0x3DCCCCCD):  # in a plane with an axis, and in none
+            p.job(scene, [away, (floats(-0.5, -0.5, 0) + [0x3DCCCCCD, slope, ONE, 0, INF], 0x55), away])
+    suite.add(p.c)
+
+
+def emptied(suite):
+    """A child of a node that had eight, of which each is hit, becomes empty: nothing behind it is tested any more."""
+    eff = state("fp32")
+    p = Program("xphmg/trees/emptied", f"{ROWS} RT-106 RT-265 RT-090", eff)
+    box = floats(-1, -1, 1, 1, 1, 2)
+    for slot in range(8):
+        scene = Scene(eff, True)
+        scene.buffers["triangles"] = [floats(-1, -1, 1.5, 3, -1, 1.5, -1, 3, 1.5)]
+        chain = [scene.new_node() for _ in range(3)]
+        for n, node in enumerate(chain):
+            for c in range(8):
+                below = n < 2 and c == (slot if n == 1 else 0)
+                scene.put_child(node, c, *((NODE, chain[n + 1]) if below else (LEAF, scene.new_leaf(0, 1))), box)
+        rays = [(floats(-0.5, -0.5, 0) + [0x3DCCCCCD, 0x3DCCCCCD, ONE, 0, INF], tag) for tag in range(3)]
+        p.job(scene, rays)
+        scene.put_child(chain[1], slot, EMPTY, chain[2], box)
+        p.change_tile(scene, chain[1] + slot // 4)
+        p.job(scene, rays)
+    suite.add(p.c)
+
+
+def misplaced(suite):
+    """The descriptor names a heap at an address where no node can begin, or where there is no memory."""
+    rng, eff = seeded("misplaced"), state("fp32")
+    p = Program("xphmg/trees/misplaced", f"{ROWS} RT-083", eff)
+    for shift in (0, 32, 4, 1 << 39):
+        scene = Scene(eff, False, shift)
+        scene.buffers["triangles"] = [floats(-1, -1, 1.5, 3, -1, 1.5, -1, 3, 1.5)]
+        scene.put_child(scene.new_node(), 0, LEAF, scene.new_leaf(0, 1), floats(-1, -1, 1, 1, 1, 2))
+        p.job(scene, some_rays(scene, rng, 3, 0))
     suite.add(p.c)
 
 
