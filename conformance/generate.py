@@ -23,6 +23,7 @@ import recorded  # noqa: E402
 import recorded_gfx12  # noqa: E402
 import recorded_tile  # noqa: E402
 from suite import Suite, write_contents  # noqa: E402
+from tables import SPEC  # noqa: E402
 
 
 class Tools:
@@ -80,6 +81,8 @@ def main():
         return
     if not args.facet or not args.out:
         parser.error("expected --facet and --out")
+    if not os.path.isdir(SPEC):
+        parser.exit(2, f"generate.py: {SPEC}: no such folder; expected the tables of the contract, which expected results are made from\n")
     args.only = args.only or [""]
     suite, tools = Suite(), Tools(os.path.abspath(args.facet), int(args.base, 0))
     for machine in ("xphmg", "tile", "gfx12"):

@@ -246,6 +246,16 @@ def clipping(suite):
         s.gdraw(3)
     suite.add(s)
 
+    s = Mesh("tile/geometry/near-far", "TILE-407", 16, 16)  # whole triangles in a plane, and next to it
+    s.rstate(blend="additive")
+    for k, (z, w) in enumerate(((1.0, 1.0), (1.0 + 2.0 ** -23, 1.0), (2.5, 2.5), (0.0, 1.0), (-0.0, 1.0), (-2.0 ** -149, 1.0))):
+        g = s.vertices(f"vertices{k}", [dict(position=(x * w, y * w, z, w), color=0x05030201 << k) for x, y in ((-1, 1), (1, 1), (0, -1))])
+        s.gstate(**g, flags="CLIP")
+        s.gdraw(3)
+        s.gstate(**g)
+        s.gdraw(3)
+    suite.add(s)
+
     s = Mesh("tile/geometry/small-w", "TILE-410 TILE-407", 16, 16)
     ws = (1.0, 2.0 ** -20, 2.0 ** -20 * (1 - 2.0 ** -24), 2.0 ** -21, 0.0, -1.0, NAN, INF)
     s.rstate(blend="additive")

@@ -289,6 +289,8 @@ def floats_off(suite):
         c.asm("li s3, 5")
         c.trap("call loads", 2, f"fl{kind} in the loop, FS Off")
         c.observe("s1", 5, "the turn in which the load trapped")
+        for insn in (f"fl{kind} f1, 0(s0)", f"fs{kind} f1, 8(s0)", f"fs{kind} f1, 1(s0)"):
+            c.trap(insn, 2, f"{insn}, FS Off")
         suite.add(c)
 
 

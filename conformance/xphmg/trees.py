@@ -381,7 +381,9 @@ def shapes(suite):
             scene.buffers["others"] = scene.buffers["triangles"][::-1]
             root = scene.new_node()
             box = floats(-4, -4, -4, 4, 4, 4)
+            scene.new_leaf(1, 1)  # of no node: what lies in front of a range is not its buffer
             scene.put_child(root, 2, LEAF, scene.new_leaf(2, count, base), box)
+            scene.new_leaf(1, 1)
             scene.put_child(root, 1, LEAF, scene.new_leaf(0, 1), box)
             p.job(scene, some_rays(scene, rng, 2 if count > 9 else 4, 0), rng.choice((0, ANY_HIT, CULL_BACK)))
     suite.add(p.c)
@@ -389,6 +391,7 @@ def shapes(suite):
     odd_boxes(suite)
     deep(suite)
     emptied(suite)
+    long(suite)
     misplaced(suite)
 
 
@@ -489,6 +492,24 @@ def emptied(suite):
         scene.put_child(chain[1], slot, EMPTY, chain[2], box)
         p.change_tile(scene, chain[1] + slot // 4)
         p.job(scene, rays)
+    suite.add(p.c)
+
+
+def long(suite):
+    """A ray that tests some ten thousand triangles, most of them the same ones again, and hits one at the end of its way."""
+    eff = state("fp32")
+    p = Program("xphmg/trees/long", ROWS, eff)
+    box, last = floats(-1, -1, 1, 1, 1, 2), floats(-1, -1, 1.5, 1, 1, 2)
+    scene = Scene(eff)
+    scene.buffers["triangles"] = [floats(5, 5, 1, 6, 5, 1, 5, 6, 1)] * 64 + [floats(-1, -1, 1.75, 3, -1, 1.75, -1, 3, 1.75)]
+    chain = [scene.new_node() for _ in range(52)]
+    for n, node in enumerate(chain):
+        inner = n + 1 < len(chain)
+        scene.put_child(node, 0, NODE if inner else LEAF, chain[n + 1] if inner else scene.new_leaf(64, 1), last)
+        for c in range(1, 4):
+            scene.put_child(node, c, LEAF, scene.new_leaf(0, 64), box)
+    for slope in (0, 0x3DCCCCCD, 0x3DCCCCCD):  # twice: then what was read is known
+        p.job(scene, [(floats(-0.5, -0.5, 0) + [0x3DCCCCCD, slope, ONE, 0, INF], 0x55)])
     suite.add(p.c)
 
 
