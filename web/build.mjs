@@ -19,7 +19,7 @@ if (outPath === undefined) {
   process.exit(2);
 }
 
-const common = { bundle: true, write: false, minify: true, format: "iife", target: "es2022", charset: "utf8", legalComments: "none", logLevel: "warning" };
+const common = { bundle: true, write: false, metafile: true, minify: true, format: "iife", target: "es2022", charset: "utf8", legalComments: "none", logLevel: "warning" };
 
 /** The worker's script as text: it becomes a Blob, so that the page works from disk. */
 const workerPlugin = {
@@ -28,6 +28,7 @@ const workerPlugin = {
     build.onResolve({ filter: /^facet:worker$/ }, () => ({ path: "worker", namespace: "facet" }));
     build.onLoad({ filter: /.*/, namespace: "facet" }, async () => {
       const made = await esbuild.build({ ...common, entryPoints: [join(web, "src/engine/worker.ts")] });
+      noteParts(made);
       return { contents: made.outputFiles[0].text, loader: "text" };
     });
   },
@@ -42,6 +43,21 @@ const textPlugin = {
   },
 };
 
+/** The npm packages that went into the page: their licences ask to go with it. */
+const parts = new Set();
+function noteParts(made) {
+  for (const path of Object.keys(made.metafile.inputs)) {
+    const found = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path);
+    if (found) {
+      parts.add(found[1]);
+    }
+  }
+}
+
+function licences() {
+  return [...parts].sort().map((name) => `${name}\n\n${readFileSync(join(web, "node_modules", name, "LICENSE"), "utf8").trim()}`).join("\n\n----\n\n");
+}
+
 /** A script or style sheet must not end its own element. */
 function inside(text, element) {
   return text.replaceAll(`</${element}`, `<\\/${element}`);
@@ -51,7 +67,9 @@ function hash(text) {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }
 
-const script = inside((await esbuild.build({ ...common, entryPoints: [join(web, "src/main.ts")], plugins: [workerPlugin, textPlugin] })).outputFiles[0].text, "script");
+const bundled = await esbuild.build({ ...common, entryPoints: [join(web, "src/main.ts")], plugins: [workerPlugin, textPlugin] });
+noteParts(bundled);
+const script = inside(bundled.outputFiles[0].text, "script");
 const style = inside((await esbuild.build({ ...common, entryPoints: [join(web, "style/page.css")] })).outputFiles[0].text, "style");
 const core = gzipSync(readFileSync(wasmPath), { level: 9 }).toString("base64");
 /* CodeMirror adds its style sheet by itself, and carries this word. */
@@ -84,6 +102,7 @@ const page = `<!doctype html>
 <noscript>This page runs the machines of Facet in the browser and needs JavaScript.</noscript>
 <div id="page"></div>
 <script type="application/octet-stream" id="facet-core">${core}</script>
+<script type="text/plain" id="facet-licences">${inside(licences(), "script")}</script>
 <!--facet-input-->
 <script>${script}</script>
 </body>
