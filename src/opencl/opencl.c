@@ -496,9 +496,10 @@ enum facet_status facet_opencl_open(size_t number,
                                     facet_opencl **out,
                                     struct facet_error *err)
 {
-    (void)number, (void)texts, (void)text_count;
+    (void)texts, (void)text_count;
     *out = NULL;
-    return none(err);
+    return facet_fail(
+        err, FACET_ERR_USAGE, 0, "there is no device opencl:%zu: %s", number, no_headers);
 }
 
 void facet_opencl_close(facet_opencl *cl)
