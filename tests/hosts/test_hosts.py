@@ -56,7 +56,7 @@ MORE_ROWS = [
 def left_out(line, options):
     """Waits for a debugger, measures or names this very processor, paints times into its picture, or opens files
     for a guest, with a call (openat2) that qemu does not have."""
-    return ("port" in options or line.startswith(("bench num", "version")) or "--machine all" in line or
+    return ("port" in options or line.startswith(("bench num", "devices", "version")) or "--machine all" in line or
             "--files" in line)
 
 
