@@ -146,6 +146,8 @@ test("the theme stays from page to page", async (t) => {
   assert.notEqual(await ground(), light);
   const dark = await ground();
   await t.page.click("text=Glossary");
+  await t.page.waitForURL(/glossary/);
+  await t.page.waitForLoadState("load");
   assert.equal(await ground(), dark);
 });
 
