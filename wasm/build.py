@@ -81,7 +81,7 @@ def object_of(path: pathlib.Path, native: pathlib.Path) -> str:
 def ninja_file(native: pathlib.Path, flags: list[str]) -> str:
     library = [path for path in library_sources(native) if path.is_relative_to(native) or str(path.relative_to(ROOT)) not in REPLACED]
     page = [ROOT / name for name in PICTURES + LISTS] + sorted((ROOT / "wasm").glob("**/*.c"))
-    conform = [ROOT / name for name in CONFORM + LISTS + SHARED]
+    conform = [ROOT / name for name in CONFORM + LISTS + SHARED] + [ROOT / "wasm/fmaf.c"]
     includes = [f"-I{ROOT / name}" for name in INCLUDES] + [f"-I{native / name}" for name in (".", "src", "include")]
     lines = [RULES.format(clang=CLANG, compile=" ".join(COMPILE + includes + flags), link=" ".join(LINK))]
     for path in dict.fromkeys(library + page + conform):
