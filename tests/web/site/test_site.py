@@ -108,16 +108,16 @@ def drawn_bits(rows):
 @case()
 def every_name_has_a_page_that_is_reached():
     pages = scan(site())
-    reached, todo = set(), ["index.html"]
-    while todo:
-        path = todo.pop()
+    reached, waiting = set(), ["index.html"]
+    while waiting:
+        path = waiting.pop()
         if path in reached or path not in pages:
             continue
         reached.add(path)
         for link in pages[path].links:
             if not re.match(r"[a-z]+:", link):
                 file = link.partition("#")[0]
-                todo.append(os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path)
+                waiting.append(os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path)
     check_eq(sorted(set(pages) - reached), [], "pages that no link leads to")
     for table, folder in (("rt.requirements.tsv", "requirement"), ("tile.requirements.tsv", "requirement")):
         for row in rows_of(table):
