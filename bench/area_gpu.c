@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-/* 320,000 triangles; a set is traced in pieces, in turn. */
-enum { SIDE = 1024, RAYS = SIDE * SIDE, PIECE = RAYS / 4, SIZE = 400 };
+/* 320,000 triangles. A GPU has more to do at a time than a processor. */
+enum { SIZE = 400, ROWS_GPU = 2048, ROWS = 512, BLOCK_ROWS = 4, BLOCK_COLUMNS = 8 };
 enum set { PRIMARY, RANDOM, SETS };
 
 static struct {
@@ -23,6 +23,8 @@ static struct {
     facet_gfx12_device *device;
     facet_pool *pool;
     struct facet_gfx12_query query;
+    uint32_t rows; /* of the picture, which is twice as wide */
+    size_t count;  /* rays of a set */
     struct facet_gfx12_batch_ray *rays[SETS];
     struct facet_gfx12_hit *hits;
 } data;
@@ -43,6 +45,8 @@ static enum facet_status open_device(struct facet_error *err)
             options.number = i;
         }
     }
+    data.rows = count != 0 && devices[options.number].gpu ? ROWS_GPU : ROWS;
+    data.count = (size_t)2 * data.rows * data.rows;
     free(devices);
     return count == 0 ? facet_fail(err, FACET_ERR_USAGE, 0, "no device: %s", why)
                       : facet_gfx12_device_open(&options, &data.device, err);
@@ -53,7 +57,7 @@ static void random_rays(const float lo[3], const float hi[3], struct facet_gfx12
 {
     uint64_t state = 1;
 
-    for (size_t i = 0; i < RAYS; i++) {
+    for (size_t i = 0; i < data.count; i++) {
         for (unsigned k = 0; k < 6; k++) {
             float *to = k < 3 ? &rays[i].origin[k] : &rays[i].direction[k - 3];
             float unit;
@@ -65,6 +69,29 @@ static void random_rays(const float lo[3], const float hi[3], struct facet_gfx12
         rays[i].t_min = 0;
         rays[i].t_max = __builtin_inff();
     }
+}
+
+/* One for each pixel, in blocks of 4 rows and 8 columns, as a renderer has them. */
+static enum facet_status primary_rays(struct facet_gfx12_batch_ray *out, struct facet_error *err)
+{
+    const uint32_t width = 2 * data.rows;
+    struct facet_gfx12_batch_ray *rows = malloc(data.count * sizeof *rows);
+
+    if (rows == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    camera_rays(&data.scene, width, data.rows, rows);
+    for (size_t i = 0; i < data.count; i++) {
+        const size_t in = i % (BLOCK_ROWS * BLOCK_COLUMNS),
+                     block = i / (BLOCK_ROWS * BLOCK_COLUMNS);
+        const size_t across = width / BLOCK_COLUMNS;
+        const size_t x = block % across * BLOCK_COLUMNS + in % BLOCK_COLUMNS;
+        const size_t y = block / across * BLOCK_ROWS + in / BLOCK_COLUMNS;
+
+        out[i] = rows[y * width + x];
+    }
+    free(rows);
+    return FACET_OK;
 }
 
 static enum facet_status prepare(struct facet_error *err)
@@ -91,8 +118,8 @@ static enum facet_status prepare(struct facet_error *err)
         status = facet_pool_create(0, &data.pool, err);
     }
     for (unsigned s = 0; s < SETS && status == FACET_OK; s++) {
-        data.rays[s] = malloc(RAYS * sizeof *data.rays[s]);
-        data.hits = s == 0 ? malloc(RAYS * sizeof *data.hits) : data.hits;
+        data.rays[s] = malloc(data.count * sizeof *data.rays[s]);
+        data.hits = s == 0 ? malloc(data.count * sizeof *data.hits) : data.hits;
         if (data.rays[s] == NULL || data.hits == NULL) {
             status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
         }
@@ -100,9 +127,9 @@ static enum facet_status prepare(struct facet_error *err)
     if (status == FACET_OK) {
         facet_gfx12_query_init(&data.query, zero, zero);
         data.query.address = data.unit.image_address;
-        camera_rays(&data.scene, SIDE, SIDE, data.rays[PRIMARY]);
         random_rays(data.scene.scene.bounds.lo, data.scene.scene.bounds.hi, data.rays[RANDOM]);
-        data.ready = true;
+        status = primary_rays(data.rays[PRIMARY], err);
+        data.ready = status == FACET_OK;
     }
     return status;
 }
@@ -120,15 +147,14 @@ device_rate(enum set set, bool kernel, double seconds, double *value, struct fac
         start = bench_now();
     }
     while (status == FACET_OK && (rays == 0 || took < seconds)) {
-        status = facet_gfx12_device_trace(
-            data.device,
-            &(struct facet_gfx12_device_batch){.host = data.tracer,
-                                               .common = &data.query,
-                                               .rays = data.rays[set] + rays % RAYS,
-                                               .count = PIECE,
-                                               .hits = data.hits},
-            err);
-        rays += PIECE;
+        status = facet_gfx12_device_trace(data.device,
+                                          &(struct facet_gfx12_device_batch){.host = data.tracer,
+                                                                             .common = &data.query,
+                                                                             .rays = data.rays[set],
+                                                                             .count = data.count,
+                                                                             .hits = data.hits},
+                                          err);
+        rays += data.count;
         took = bench_now() - start;
     }
     if (status == FACET_OK && kernel) {
@@ -147,15 +173,9 @@ processor_rate(enum set set, double seconds, double *value, struct facet_error *
     size_t rays = 0;
 
     while (status == FACET_OK && (rays == 0 || took < seconds)) {
-        status = facet_gfx12_tracer_batch(data.tracer,
-                                          &data.query,
-                                          data.rays[set] + rays % RAYS,
-                                          PIECE,
-                                          data.hits,
-                                          data.pool,
-                                          NULL,
-                                          err);
-        rays += PIECE;
+        status = facet_gfx12_tracer_batch(
+            data.tracer, &data.query, data.rays[set], data.count, data.hits, data.pool, NULL, err);
+        rays += data.count;
         took = bench_now() - start;
     }
     *value = 1e-6 * (double)rays / took;

@@ -13,7 +13,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-enum { GROUP = 64, KERNELS = 4, MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
+enum { GROUP = 64, KERNELS = 8, MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
 
 /* The functions used, by their own names. */
 #define FUNCTIONS(F)                                                                               \

@@ -10,12 +10,18 @@
 
 #define __kernel static
 #define __global
+#define __constant const
+#define __local
 #define as_uint facet_float_bits
 #define as_float facet_float_of
 #define clz facet_clz32
 #define fma f32_fma
 #define get_global_id(dimension) twin_item
-#define LOAD_NODE(d, node) memcpy(d, node, sizeof(d))
+#define get_local_id(dimension) 0
+#define LOAD_FOUR(d, from) memcpy(d, from, 16)
+#define INLINE static inline
+#define NOINLINE __attribute__((noinline))
+#define UNROLL
 
 static size_t twin_item;
 
@@ -23,16 +29,24 @@ static size_t twin_item;
 #include "gfx12/device/exact.cl"
 #include "gfx12/device/node.cl"
 #include "gfx12/device/walk.cl"
+#include "gfx12/device/pack.cl"
+#include "gfx12/device/fast.cl"
 #include "gfx12/device/check.cl"
 /* clang-format on */
 
 #undef __kernel
 #undef __global
+#undef __constant
+#undef __local
 #undef as_uint
 #undef as_float
 #undef clz
 #undef fma
 #undef get_global_id
-#undef LOAD_NODE
+#undef get_local_id
+#undef LOAD_FOUR
+#undef INLINE
+#undef NOINLINE
+#undef UNROLL
 
 #endif

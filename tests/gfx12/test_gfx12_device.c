@@ -82,6 +82,33 @@ TEST(the_self_test_accepts_the_text_and_nothing_less, "")
 
 /* ---- rays ---- */
 
+static unsigned fast_begun, fast_done; /* rays in the fast loop, and those that it finished */
+
+/* The fast loop, which goes before walk.cl. */
+static void trace_fast(struct device_common *common,
+                       const uint32_t *image,
+                       const struct device_ray *ray,
+                       struct device_result *result,
+                       struct device_state *state,
+                       device_u32 fate[1])
+{
+    uint32_t *boxes, *pairs;
+
+    common->phase = facet_gfx12_device_phase(common);
+    common->records = facet_gfx12_device_records(common, common->phase);
+    boxes = malloc((size_t)common->records * BOX_RECORD * 4 + 4);
+    pairs = malloc((size_t)common->records * NODE_PAIRS * PAIR_RECORD * 4 + 4);
+    for (twin_item = 0; twin_item < common->records; twin_item++) {
+        facet_pack(image, common->phase / 4, common->records, boxes, pairs);
+    }
+    twin_item = 0;
+    facet_fast(common, image, boxes, pairs, ray, 1, result, state, fate);
+    fast_begun++;
+    fast_done += fate[0] == DEVICE_DONE;
+    free(boxes);
+    free(pairs);
+}
+
 /* The whole of a launch for one ray, with pages of the image that come one at a time when `shift`
  * is not 0. */
 static uint32_t trace_twin(const struct facet_gfx12_unit *unit,
@@ -108,8 +135,11 @@ static uint32_t trace_twin(const struct facet_gfx12_unit *unit,
     memcpy(&ray, batch_ray, sizeof ray);
     memcpy(image, unit->image, unit->image_size);
     memset(slots, 0xFF, pages * sizeof *slots);
+    if (shift == 0 && facet_gfx12_device_fast(&common)) {
+        trace_fast(&common, image, &ray, result, &state, fate);
+    }
     twin_item = 0;
-    do {
+    while (fate[0] == DEVICE_FRESH || fate[0] == DEVICE_GOES_ON || fate[0] == DEVICE_WAITS) {
         facet_trace(&common,
                     shift != 0 ? page : image,
                     slots,
@@ -132,7 +162,7 @@ static uint32_t trace_twin(const struct facet_gfx12_unit *unit,
                    (const uint8_t *)image + from,
                    unit->image_size - from < bytes ? unit->image_size - from : bytes);
         }
-    } while (fate[0] == DEVICE_GOES_ON || fate[0] == DEVICE_WAITS);
+    }
     free(slots);
     free(image);
     return fate[0];
@@ -163,9 +193,12 @@ static bool visits_lost(const struct facet_gfx12_unit *unit, const struct facet_
     return facet_gfx12_lost_total(&lost) != 0;
 }
 
-static void check_query(const struct facet_gfx12_unit *unit,
-                        const struct facet_gfx12_query *query,
-                        struct tally *tally)
+/* `shift`: of pages, 0: without; no more than `slice` steps at a time. */
+static void check_launch(const struct facet_gfx12_unit *unit,
+                         const struct facet_gfx12_query *query,
+                         uint32_t slice,
+                         unsigned shift,
+                         struct tally *tally)
 {
     struct facet_gfx12_batch_ray ray = {.t_min = query->t_min, .t_max = query->t_max};
     struct facet_gfx12_stats want, got = {0};
@@ -177,7 +210,7 @@ static void check_query(const struct facet_gfx12_unit *unit,
     memcpy(ray.origin, query->origin, sizeof ray.origin);
     memcpy(ray.direction, query->direction, sizeof ray.direction);
     status = facet_gfx12_trace(unit, query, &want_hit, &want, NULL);
-    fate = trace_twin(unit, query, &ray, 1 + below(20), below(2) != 0 ? 7 + below(6) : 0, &result);
+    fate = trace_twin(unit, query, &ray, slice, shift, &result);
     facet_gfx12_device_hit(&result, &hit);
     facet_gfx12_device_count(&result, &got);
     CHECK((fate == DEVICE_DONE && status == FACET_OK) || fate == DEVICE_DECLINED ||
@@ -187,8 +220,8 @@ static void check_query(const struct facet_gfx12_unit *unit,
     tally->lost += (result.flags & DEVICE_LOST) != 0;
     tally->hits += hit.found;
     if (fate == DEVICE_DECLINED) {
-        CHECK(query->callbacks.procedural == no_box || want.max_depth > DEVICE_STACK ||
-              want.instances > 1 || status != FACET_OK);
+        CHECK(query->callbacks.procedural == no_box || query->callbacks.any_hit != NULL ||
+              want.max_depth > DEVICE_STACK || want.instances > 1 || status != FACET_OK);
         return;
     }
     CHECK_MSG(hit.found == want_hit.found && hit.procedural == want_hit.procedural &&
@@ -228,6 +261,13 @@ static void check_query(const struct facet_gfx12_unit *unit,
     }
 }
 
+static void check_query(const struct facet_gfx12_unit *unit,
+                        const struct facet_gfx12_query *query,
+                        struct tally *tally)
+{
+    check_launch(unit, query, 1 + below(20), below(2) != 0 ? 7 + below(6) : 0, tally);
+}
+
 static struct tally check_worlds(unsigned worlds, bool damaged)
 {
     struct tally tally = {0};
@@ -263,7 +303,111 @@ TEST(rays_equal_the_reference, "G12-195 G12-248")
 {
     const struct tally t = check_worlds(harness_long() ? 4000 : 400, false);
 
+    CHECK(fast_begun > 1000 && fast_done > fast_begun / 10);
     CHECK(t.hits > 1000 && t.declined > 10 && t.endless > 10);
+}
+
+/* Numbers at their limits in what may be a box or an instance node; its box may then be met from
+ * everywhere. */
+static void tweak(uint8_t node[128])
+{
+    static const uint8_t exponents[] = {0, 1, 11, 12, 13, 160, 254, 255};
+    static const uint8_t types[] = {0, 3, 5, 6, 7, 8, 11, 15};
+    const unsigned axis = below(3), child = 8 + 3 * below(8);
+    uint32_t d[32];
+
+    memcpy(d, node, sizeof d);
+    switch (below(9)) {
+    case 0:
+        d[6] = (d[6] & ~(255u << 8 * axis)) | (uint32_t)exponents[below(8)] << 8 * axis;
+        break;
+    case 1:
+        d[6] = (d[6] & 0xFF000000u) | 0xB4B4B4u; /* a box around everything */
+        break;
+    case 2:
+        d[3 + axis] = facet_float_bits(odd_float());
+        d[4] = d[5] = below(4) == 0 ? d[3] : d[5];
+        break;
+    case 3:
+        d[child + 1] = (d[child + 1] & 0x00FFFFFFu) | (below(2) != 0 ? 0 : below(256) << 24);
+        break;
+    case 4:
+        d[child] ^= 1u << (24 + below(4));
+        break;
+    case 5:
+        d[child + 2] = (d[child + 2] & 0xF0FFFFFFu) | (uint32_t)types[below(8)] << 24;
+        break;
+    case 6:
+        d[12] ^= 8; /* 64 bytes: half a node */
+        break;
+    default:
+        break;
+    }
+    memcpy(node, d, sizeof d);
+}
+
+static enum facet_gfx12_verdict none_counts(void *context, const struct facet_gfx12_hit *candidate)
+{
+    (void)context, (void)candidate;
+    return FACET_GFX12_IGNORE;
+}
+
+static void wild_ray(const struct world *w, struct facet_gfx12_query *q)
+{
+    struct facet_gfx12_batch_ray ray;
+
+    random_ray(w, &ray);
+    facet_gfx12_query_init(q, ray.origin, ray.direction);
+    q->t_min = ray.t_min;
+    q->t_max = ray.t_max;
+    q->address = w->base;
+    q->api_flags = random_api_flags();
+    q->max_steps = below(8) == 0 ? 1 + below(40) : 3000;
+    if (below(4) == 0) {
+        for (unsigned k = 0; k < 3; k++) {
+            q->direction[k] = odd_float();
+        }
+    }
+    if (below(4) == 0) {
+        q->callbacks.any_hit = none_counts;
+    }
+}
+
+/* The descriptor is the one that the fast loop is for, and the image ends where a ray may come. */
+TEST(wild_nodes_in_the_fast_loop_equal_the_reference, "G12-195")
+{
+    struct tally tally = {0};
+
+    fast_begun = fast_done = 0;
+    for (unsigned i = 0; i < (harness_long() ? 20000 : 2000) && !harness_failed(); i++) {
+        struct world *w = world_new(false);
+        uint8_t *bytes = calloc(1, w->image.size + 64);
+
+        for (size_t at = 0; at + 128 <= w->image.size; at += 128) {
+            tweak(w->image.bytes + at);
+        }
+        memcpy(bytes + 64, w->image.bytes, w->image.size);
+        facet_gfx12_unit_init(&w->unit, w->image.bytes, w->image.size);
+        w->unit.image_address = w->base;
+        if (w->base != 0 && below(2) != 0) { /* in the second half of 128 bytes */
+            w->unit.image = bytes;
+            w->unit.image_size += 64;
+            w->unit.image_address -= 64;
+        }
+        w->unit.image_size -= below(3) == 0 ? 64 * (uint64_t)below(4) : 0;
+        if (below(3) == 0) {
+            w->unit.resource.size = (w->base + w->image.size) / 64 - below(6);
+        }
+        for (unsigned r = 0; r < 50 && !harness_failed(); r++) {
+            struct facet_gfx12_query q;
+
+            wild_ray(w, &q);
+            check_launch(&w->unit, &q, UINT32_MAX, 0, &tally);
+        }
+        free(bytes);
+        world_free(w);
+    }
+    CHECK(fast_done > fast_begun / 4 && tally.hits > 1000 && tally.lost > 100);
 }
 
 TEST(rays_through_damaged_images_equal_the_reference, "G12-195")

@@ -15,7 +15,7 @@ enum {
     MANTISSAS = 1 << 23,     /* reciprocals of the self-test ... */
     EACH = 1 << 13,          /* ... for each work item */
     SLICE = 1 << 14,         /* nodes that a ray visits in one launch: some milliseconds */
-    MOST_RAYS = 1 << 18,     /* in one launch */
+    MOST_RAYS = 1 << 22,     /* in one launch */
     SEGMENT_LIMIT = 1 << 24, /* pieces of an image */
 };
 
@@ -24,6 +24,10 @@ enum {
     (sizeof(struct device_ray) + sizeof(struct device_result) + sizeof(struct device_state) +      \
      3 * sizeof(uint32_t))
 
+/* Of a node's records. */
+#define BOX_BYTES 144
+#define PAIRS_BYTES (8 * 96)
+
 struct facet_gfx12_device {
     pthread_mutex_t turn; /* who holds it may use the rest */
     facet_opencl *cl;
@@ -31,6 +35,9 @@ struct facet_gfx12_device {
     const struct facet_gfx12_unit *unit;
     struct facet_gfx12_pages *pages;
     facet_opencl_memory *segments, *turned, *common;
+    /* Records of the image's nodes for the fast loop (pack.cl); 0 of them: none. */
+    facet_opencl_memory *boxes, *pairs;
+    uint32_t phase, records;
     /* for `room` rays */
     size_t room;
     facet_opencl_memory *rays, *list, *results, *states, *fate, *wanted;
@@ -128,8 +135,14 @@ enum facet_status facet_gfx12_device_open(const struct facet_gfx12_device_option
                                           facet_gfx12_device **out,
                                           struct facet_error *err)
 {
-    static const char *const texts[] = {
-        device_shared, device_opencl, device_exact, device_node, device_walk, device_check};
+    static const char *const texts[] = {device_shared,
+                                        device_opencl,
+                                        device_exact,
+                                        device_node,
+                                        device_walk,
+                                        device_pack,
+                                        device_fast,
+                                        device_check};
     struct facet_gfx12_device *d = calloc(1, sizeof *d);
     const struct facet_opencl_device *about;
     enum facet_status status;
@@ -177,10 +190,19 @@ static void free_rays(struct facet_gfx12_device *d)
     d->room = 0;
 }
 
+static void free_records(struct facet_gfx12_device *d)
+{
+    facet_opencl_memory_free(d->cl, d->boxes);
+    facet_opencl_memory_free(d->cl, d->pairs);
+    d->boxes = d->pairs = NULL;
+    d->records = 0;
+}
+
 static void free_image(struct facet_gfx12_device *d)
 {
     facet_gfx12_pages_free(d->pages);
     facet_opencl_memory_free(d->cl, d->segments);
+    free_records(d);
     d->pages = NULL;
     d->segments = NULL;
     d->unit = NULL;
@@ -261,6 +283,58 @@ enum facet_status facet_gfx12_device_image(facet_gfx12_device *device,
     return FACET_OK;
 }
 
+/* ---- records ---- */
+
+static enum facet_status
+make_records(struct facet_gfx12_device *d, uint32_t phase, uint32_t count, struct facet_error *err)
+{
+    enum facet_status status =
+        facet_opencl_memory_new(d->cl, count * (uint64_t)BOX_BYTES, &d->boxes, err);
+
+    if (status == FACET_OK) {
+        status = facet_opencl_memory_new(d->cl, count * (uint64_t)PAIRS_BYTES, &d->pairs, err);
+    }
+    if (status == FACET_OK) {
+        const struct facet_opencl_argument arguments[] = {{facet_gfx12_pages_memory(d->pages), 0},
+                                                          {NULL, phase / 4},
+                                                          {NULL, count},
+                                                          {d->boxes, 0},
+                                                          {d->pairs, 0}};
+
+        status = facet_opencl_run(d->cl, "facet_pack", arguments, 5, count, NULL, err);
+    }
+    d->phase = phase;
+    d->records = count;
+    return status;
+}
+
+/* Sees to the records that a launch needs, and says in *common which there are. */
+static enum facet_status
+bring_records(struct facet_gfx12_device *d, struct device_common *common, struct facet_error *err)
+{
+    const uint32_t phase = facet_gfx12_device_phase(common);
+    const uint32_t count = facet_gfx12_device_records(common, phase);
+    const uint64_t bytes = (uint64_t)count * PAIRS_BYTES;
+    enum facet_status status = FACET_OK;
+
+    if (common->page_shift != 0 || !facet_gfx12_device_fast(common) ||
+        bytes + (uint64_t)count * BOX_BYTES + common->image_size > d->image_room ||
+        bytes > facet_opencl_about(d->cl)->largest) {
+        return FACET_OK;
+    }
+    if (d->records != count || d->phase != phase) {
+        free_records(d);
+        status = make_records(d, phase, count, err);
+    }
+    if (status != FACET_OK) {
+        free_records(d);
+        return status;
+    }
+    common->phase = phase;
+    common->records = count;
+    return FACET_OK;
+}
+
 /* ---- rays ---- */
 
 /* Memory of the device for `count` rays. */
@@ -295,6 +369,7 @@ make_room(struct facet_gfx12_device *d, size_t count, struct facet_error *err)
 
 /* What the host knows of the rays of a launch. */
 struct flight {
+    bool fast; /* with the fast loop first */
     size_t count;
     uint32_t *list; /* of those that are not done */
     size_t active;
@@ -311,8 +386,32 @@ static void flight_free(struct flight *f)
     free(f->results);
 }
 
+/* All rays in the fast loop. */
 static enum facet_status
-launch(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
+launch_fast(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
+{
+    const struct facet_opencl_argument arguments[] = {{d->common, 0},
+                                                      {facet_gfx12_pages_memory(d->pages), 0},
+                                                      {d->boxes, 0},
+                                                      {d->pairs, 0},
+                                                      {d->rays, 0},
+                                                      {NULL, (uint32_t)f->count},
+                                                      {d->results, 0},
+                                                      {d->states, 0},
+                                                      {d->fate, 0}};
+
+    return facet_opencl_run(d->cl,
+                            "facet_fast",
+                            arguments,
+                            sizeof arguments / sizeof arguments[0],
+                            f->count,
+                            &d->figures.nanoseconds,
+                            err);
+}
+
+/* The rays that are not done. */
+static enum facet_status
+launch_all(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
 {
     const struct facet_opencl_argument arguments[] = {{d->common, 0},
                                                       {facet_gfx12_pages_memory(d->pages), 0},
@@ -338,6 +437,15 @@ launch(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
                                   &d->figures.nanoseconds,
                                   err);
     }
+    return status;
+}
+
+static enum facet_status
+launch(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
+{
+    const enum facet_status status = f->fast ? launch_fast(d, f, err) : launch_all(d, f, err);
+
+    f->fast = false;
     d->figures.launches++;
     return status == FACET_OK
                ? facet_opencl_read(d->cl, d->fate, f->fate, f->count * sizeof f->fate[0], err)
@@ -480,15 +588,20 @@ static enum facet_status hand_out(struct facet_gfx12_device *d,
 static enum facet_status bring_common(struct facet_gfx12_device *d,
                                       const struct facet_gfx12_query *query,
                                       bool *exact_limit,
+                                      bool *fast,
                                       struct facet_error *err)
 {
     struct device_common common;
+    enum facet_status status;
 
     facet_gfx12_device_common(d->unit, query, &common);
     common.page_shift = facet_gfx12_pages_shift(d->pages);
     common.slice = SLICE;
     *exact_limit = query->max_steps == 0 || query->max_steps == common.max_steps;
-    return facet_opencl_write(d->cl, d->common, 0, &common, sizeof common, err);
+    status = bring_records(d, &common, err);
+    *fast = common.records != 0;
+    return status == FACET_OK ? facet_opencl_write(d->cl, d->common, 0, &common, sizeof common, err)
+                              : status;
 }
 
 /* Batches of at most `most` rays, one after another. */
@@ -497,8 +610,8 @@ static enum facet_status trace_flights(struct facet_gfx12_device *d,
                                        size_t most,
                                        struct facet_error *err)
 {
-    bool exact_limit = false;
-    enum facet_status status = bring_common(d, b->common, &exact_limit, err);
+    bool exact_limit = false, fast = false;
+    enum facet_status status = bring_common(d, b->common, &exact_limit, &fast, err);
 
     for (size_t first = 0; first < b->count && status == FACET_OK; first += most) {
         const size_t left = b->count - first, count = left < most ? left : most;
@@ -506,6 +619,7 @@ static enum facet_status trace_flights(struct facet_gfx12_device *d,
 
         status = flight_new(d, b->rays + first, count, &f, err);
         f.exact_limit = exact_limit;
+        f.fast = fast;
         if (status == FACET_OK) {
             status = fly(d, &f, err);
         }

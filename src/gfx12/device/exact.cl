@@ -8,22 +8,22 @@
 #define F32_INF_BITS 0x7F800000u
 #define F32_SIGN_BIT 0x80000000u
 
-static int is_nan(float f)
+INLINE int is_nan(float f)
 {
     return (as_uint(f) & 0x7FFFFFFFu) > F32_INF_BITS;
 }
 
-static float canonical(float f)
+INLINE float canonical(float f)
 {
     return is_nan(f) ? as_float(F32_NAN_BITS) : f;
 }
 
-static float max_num(float a, float b)
+INLINE float max_num(float a, float b)
 {
     return is_nan(b) || a > b ? a : b;
 }
 
-static float min_num(float a, float b)
+INLINE float min_num(float a, float b)
 {
     return is_nan(b) || a < b ? a : b;
 }
@@ -33,7 +33,7 @@ static float min_num(float a, float b)
  * That this rounding is the right one for each of the 2^23 numbers m but the one that is named has
  * been counted, not argued: the test gfx12_device counts again on the host, facet_opencl's
  * self-test on the device. */
-static float reciprocal(float m)
+INLINE float reciprocal(float m)
 {
     float r = as_float(0x7EF311C7u - as_uint(m));
     for (int turn = 0; turn < 4; turn++) {
@@ -43,7 +43,7 @@ static float reciprocal(float m)
 }
 
 /* A float that is neither 0 nor infinite nor NaN as m * 2^exponent with m in [1, 2). */
-static float mantissa_of(device_u32 magnitude, int *exponent)
+INLINE float mantissa_of(device_u32 magnitude, int *exponent)
 {
     if (magnitude < 0x00800000u) {
         int up = (int)clz(magnitude) - 8;
@@ -62,7 +62,7 @@ struct divisor {
     float m, inverse;
 };
 
-static struct divisor divisor_of(float b)
+INLINE struct divisor divisor_of(float b)
 {
     struct divisor d;
     d.bits = as_uint(b);
@@ -89,7 +89,7 @@ static struct divisor divisor_of(float b)
  * rounding: the sign of the last remainder says on which side of q x/y lies. In fourths of a
  * unit of q, q is a multiple of 4, and so is every point half-way between two subnormals; one
  * fourth more or less therefore stands for any distance below half a unit. */
-static float divide_by(float a, struct divisor b)
+INLINE float divide_by(float a, struct divisor b)
 {
     const device_u32 sign = (as_uint(a) ^ b.bits) & F32_SIGN_BIT;
     const device_u32 ua = as_uint(a) & 0x7FFFFFFFu, ub = b.bits & 0x7FFFFFFFu;
@@ -134,7 +134,7 @@ static float divide_by(float a, struct divisor b)
     return as_float(sign | fourths);
 }
 
-static float divide(float a, float b)
+INLINE float divide(float a, float b)
 {
     return divide_by(a, divisor_of(b));
 }
@@ -152,7 +152,7 @@ struct slab {
     int hit;
 };
 
-static struct slab_ray
+INLINE struct slab_ray
 slab_ray_of(const float origin[3], const float direction[3], float extent, device_u32 grow)
 {
     struct slab_ray r;
@@ -165,7 +165,7 @@ slab_ray_of(const float origin[3], const float direction[3], float extent, devic
     return r;
 }
 
-static struct slab slab_test(const struct slab_ray *ray, const float lo[3], const float hi[3])
+INLINE struct slab slab_test(const struct slab_ray *ray, const float lo[3], const float hi[3])
 {
     struct slab s;
     float near[3], far[3];
@@ -193,31 +193,26 @@ struct tri_terms {
     float t, u, v, det;
 };
 
-static void cross_of(const float a[3], const float b[3], float out[3])
+INLINE void cross_of(const float a[3], const float b[3], float out[3])
 {
     out[0] = a[1] * b[2] - a[2] * b[1];
     out[1] = a[2] * b[0] - a[0] * b[2];
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-static float dot_of(const float a[3], const float b[3])
+INLINE float dot_of(const float a[3], const float b[3])
 {
     return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
 }
 
-static struct tri_terms
-tri_test(const device_u32 vertex[9], const float origin[3], const float direction[3])
+/* With the edges from the first corner to the second, to the third, and to the origin. */
+INLINE struct tri_terms
+tri_of_edges(const float e1[3], const float e2[3], const float e3[3], const float direction[3])
 {
     struct tri_terms r;
     struct divisor by;
-    float e1[3], e2[3], e3[3], s1[3], s2[3];
+    float s1[3], s2[3];
 
-    for (int k = 0; k < 3; k++) {
-        float v0 = as_float(vertex[k]);
-        e1[k] = as_float(vertex[3 + k]) - v0;
-        e2[k] = as_float(vertex[6 + k]) - v0;
-        e3[k] = origin[k] - v0;
-    }
     cross_of(direction, e2, s1);
     cross_of(e3, e1, s2);
     r.det = canonical(dot_of(s1, e1));
@@ -228,8 +223,22 @@ tri_test(const device_u32 vertex[9], const float origin[3], const float directio
     return r;
 }
 
+INLINE struct tri_terms
+tri_test(const device_u32 vertex[9], const float origin[3], const float direction[3])
+{
+    float e1[3], e2[3], e3[3];
+
+    for (int k = 0; k < 3; k++) {
+        float v0 = as_float(vertex[k]);
+        e1[k] = as_float(vertex[3 + k]) - v0;
+        e2[k] = as_float(vertex[6 + k]) - v0;
+        e3[k] = origin[k] - v0;
+    }
+    return tri_of_edges(e1, e2, e3, direction);
+}
+
 /* Rows of four: (m0, m1, m2, translation), float bits. In place. */
-static void transform(const device_u32 rows[12], float origin[3], float direction[3])
+INLINE void transform(const device_u32 rows[12], float origin[3], float direction[3])
 {
     float o[3], d[3];
     for (int k = 0; k < 3; k++) {
@@ -245,7 +254,7 @@ static void transform(const device_u32 rows[12], float origin[3], float directio
 }
 
 /* A plane of the grid of a box node (5.2), 0..4096. */
-static float plane_at(device_u32 origin, device_u32 exponent, device_u32 plane)
+INLINE float plane_at(device_u32 origin, device_u32 exponent, device_u32 plane)
 {
     device_u32 offset = 0;
     if (plane != 0) {

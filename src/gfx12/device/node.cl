@@ -26,7 +26,7 @@
 
 /* The image of a launch. */
 struct memory {
-    __global const struct device_common *common;
+    __constant struct device_common *common;
     __global const device_u32 *image; /* or the pages that are here */
     __global const device_u32 *slots; /* of the pages: which of those here, or DEVICE_NOWHERE */
     __global const struct device_segment *segments;
@@ -59,7 +59,7 @@ static int fetch_node(const struct memory *m,
                       __global const device_u32 **node,
                       device_u32 *page)
 {
-    __global const struct device_common *c = m->common;
+    __constant struct device_common *c = m->common;
     device_u64 relative =
         ((base & BASE_MASK) * 8ul + (device_u64)(id & 0xFFFFFFF0u) * 8ul) & ADDRESS_MASK;
     device_u64 address = (c->resource_base + relative) & ADDRESS_MASK;
@@ -100,6 +100,15 @@ static int fetch_node(const struct memory *m,
     }
     *node = m->image + at / 4ul;
     return FETCH_HERE;
+}
+
+/* A piece of an image may begin at any multiple of 4 bytes. */
+INLINE void load_node(__global const device_u32 *node, device_u32 d[NODE_DWORDS])
+{
+    UNROLL
+    for (int i = 0; i < NODE_DWORDS; i++) {
+        d[i] = node[i];
+    }
 }
 
 /* Bits [at, at + width) of a node, width 0..32; bits outside 0..1023 read as 0. */
@@ -217,7 +226,7 @@ static int aabb_bit(__global const device_u32 *node)
 /* ---- children of box and instance nodes (4.1, 9.2) ---- */
 
 /* Pointer flags that remove a child with these promises. */
-static device_u32 promises_cull(device_u32 promises, device_u32 flags)
+INLINE device_u32 promises_cull(device_u32 promises, device_u32 flags)
 {
     int force_opaque = (flags & FORCE_OPAQUE) != 0;
     int force_non_opaque = (flags & FORCE_NON_OPAQUE) != 0;
@@ -247,27 +256,31 @@ struct slots {
         s->key[j] = key;                                                                           \
     }
 
-/* The network of 9.3; it decides about equal keys, so that no other sort would do. */
-static void sort_slots(__global const struct device_common *c, struct slots *s)
+/* The network of 9.3; it decides about equal keys, so that no other sort would do. Of four, the
+ * exchanges with the empty slots behind them change nothing. */
+INLINE void sort_slots(__constant struct device_common *c, device_u32 most, struct slots *s)
 {
     if (c->sort == 0 || c->heuristic == 3) {
         return;
     }
-    EXCHANGE(0, 2)
-    EXCHANGE(1, 3) EXCHANGE(4, 6) EXCHANGE(5, 7) EXCHANGE(0, 1) EXCHANGE(2, 3) EXCHANGE(4, 5)
-        EXCHANGE(6, 7) EXCHANGE(1, 2) EXCHANGE(5, 6) if (c->wide_sort != 0)
-    {
-        EXCHANGE(0, 4)
-        EXCHANGE(1, 5) EXCHANGE(2, 6) EXCHANGE(3, 7) EXCHANGE(2, 4) EXCHANGE(3, 5) EXCHANGE(1, 2)
-            EXCHANGE(3, 4) EXCHANGE(5, 6)
+    EXCHANGE(0, 2) EXCHANGE(1, 3) EXCHANGE(0, 1) EXCHANGE(2, 3) EXCHANGE(1, 2)
+    if (most == 4) {
+        return;
+    }
+    EXCHANGE(4, 6) EXCHANGE(5, 7) EXCHANGE(4, 5) EXCHANGE(6, 7) EXCHANGE(5, 6)
+    if (c->wide_sort != 0) {
+        EXCHANGE(0, 4) EXCHANGE(1, 5) EXCHANGE(2, 6) EXCHANGE(3, 7) EXCHANGE(2, 4)
+        EXCHANGE(3, 5) EXCHANGE(1, 2) EXCHANGE(3, 4) EXCHANGE(5, 6)
     }
 }
 
 /* As a mask: no child is removed by its own. */
 #define CHILD_ALWAYS 0x100u
 
-/* Tests `count` children whose three dwords each follow `child`; ids in the order of visits. */
-static void children_of(__global const struct device_common *c,
+/* Tests `count` of at most `most` children, whose three dwords each follow `child`; ids, `most` of
+ * them, in the order of visits. */
+INLINE void children_of(__constant struct device_common *c,
+                        const device_u32 most,          /* 4 or 8 */
                         const device_u32 *head, /* origin, exponents */
                         const device_u32 *child,
                         device_u32 count,
@@ -276,13 +289,14 @@ static void children_of(__global const struct device_common *c,
                         device_u32 flags,
                         device_u32 mask,
                         const struct slab_ray *ray,
-                        device_u32 result[8])
+                        device_u32 *result)
 {
     struct slots s;
     device_u32 previous = NODE_INVALID;
     device_u32 visible = 0;
 
-    for (device_u32 i = 0; i < 8; i++) {
+    UNROLL
+    for (device_u32 i = 0; i < most; i++) {
         device_u32 id = NODE_INVALID;
         float key = as_float(F32_INF_BITS);
         if (i < count) {
@@ -324,9 +338,10 @@ static void children_of(__global const struct device_common *c,
         }
     }
     if (visible > 0) {
-        sort_slots(c, &s);
+        sort_slots(c, most, &s);
     }
-    for (int i = 0; i < 8; i++) {
+    UNROLL
+    for (device_u32 i = 0; i < most; i++) {
         result[i] = s.id[i];
     }
 }

@@ -2,11 +2,17 @@
  * says fma. */
 #pragma OPENCL FP_CONTRACT OFF
 
-#define LOAD_NODE(d, node)                                                                         \
-    for (int load = 0; load < 8; load++) {                                                         \
-        const uint4 four = vload4(load, node);                                                     \
-        d[4 * load] = four.x;                                                                      \
-        d[4 * load + 1] = four.y;                                                                  \
-        d[4 * load + 2] = four.z;                                                                  \
-        d[4 * load + 3] = four.w;                                                                  \
+/* So that small arrays become registers. */
+#define INLINE static inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
+#define UNROLL __attribute__((opencl_unroll_hint))
+
+/* From a multiple of 16 bytes in one access; vload4 expects one of 4. */
+#define LOAD_FOUR(d, from)                                                                         \
+    {                                                                                              \
+        const uint4 four = *(__global const uint4 *)(from);                                        \
+        (d)[0] = four.x;                                                                           \
+        (d)[1] = four.y;                                                                           \
+        (d)[2] = four.z;                                                                           \
+        (d)[3] = four.w;                                                                           \
     }

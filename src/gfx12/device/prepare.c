@@ -14,7 +14,7 @@ _Static_assert(sizeof(struct device_ray) == sizeof(struct facet_gfx12_batch_ray)
                "the same record");
 _Static_assert(sizeof(struct device_result) == 72, "no padding");
 _Static_assert(sizeof(struct device_state) == 72 + 56 + 4 * DEVICE_STACK, "no padding");
-_Static_assert(sizeof(struct device_common) == 6 * 8 + 18 * 4, "no padding");
+_Static_assert(sizeof(struct device_common) == 6 * 8 + 20 * 4, "no padding");
 
 bool facet_gfx12_device_aligned(const struct facet_gfx12_unit *unit,
                                 const struct facet_gfx12_query *query)
@@ -57,6 +57,25 @@ void facet_gfx12_device_common(const struct facet_gfx12_unit *unit,
         .decline_any_hit = cb->any_hit != NULL,
         .slice = UINT32_MAX,
     };
+}
+
+bool facet_gfx12_device_fast(const struct device_common *common)
+{
+    return common->gpurt == 0 && common->sort != 0 && common->wide_sort != 0 &&
+           common->sort_triangles_first != 0 && common->heuristic == 0 && common->fetches != 0 &&
+           common->instance_en != 0 && common->segments == 0 && (common->instance_mask & 0xFF) != 0;
+}
+
+uint32_t facet_gfx12_device_phase(const struct device_common *common)
+{
+    return (uint32_t)(common->resource_base + common->tlas_base * 8 - common->image_address) % 128;
+}
+
+uint32_t facet_gfx12_device_records(const struct device_common *common, uint32_t phase)
+{
+    const uint64_t nodes = common->image_size < phase ? 0 : (common->image_size - phase) / 128;
+
+    return nodes < UINT32_MAX / 8 ? (uint32_t)nodes : 0;
 }
 
 void facet_gfx12_device_turned(uint32_t rows[12 * FACET_GFX12_OBB_COUNT])

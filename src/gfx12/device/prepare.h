@@ -13,6 +13,12 @@ bool facet_gfx12_device_aligned(const struct facet_gfx12_unit *unit,
 void facet_gfx12_device_common(const struct facet_gfx12_unit *unit,
                                const struct facet_gfx12_query *query,
                                struct device_common *out);
+/* Whether the fast loop (fast.cl) is for such a launch, which has no pages. */
+bool facet_gfx12_device_fast(const struct device_common *common);
+/* Where nodes lie: so many bytes beyond multiples of 128 from the first byte of the image. */
+uint32_t facet_gfx12_device_phase(const struct device_common *common);
+/* How many records the image has then. */
+uint32_t facet_gfx12_device_records(const struct device_common *common, uint32_t phase);
 /* The matrices of section 6, twelve dwords each. */
 void facet_gfx12_device_turned(uint32_t rows[12 * FACET_GFX12_OBB_COUNT]);
 /* A result as the tracer has it. */

@@ -55,6 +55,8 @@ struct device_common {
     device_u32 procedural;      /* DEVICE_PROCEDURAL_... */
     device_u32 decline_any_hit; /* a candidate that is not opaque is the host's */
     device_u32 slice;           /* nodes that a ray visits in one launch */
+    device_u32 phase;           /* records (pack.cl) begin so many bytes into the image */
+    device_u32 records;         /* how many there are; 0: none, and no fast loop */
     device_u32 unused;
 };
 

@@ -16,11 +16,11 @@ struct walk {
     int stop;
     int declined;
     struct device_result result;
-    device_u32 stack[DEVICE_STACK];
+    device_u32 *stack; /* of DEVICE_STACK entries */
 };
 
-static void enter_tlas(struct walk *w,
-                       __global const struct device_common *c,
+INLINE void enter_tlas(struct walk *w,
+                       __constant struct device_common *c,
                        __global const struct device_ray *ray)
 {
     for (int k = 0; k < 3; k++) {
@@ -42,7 +42,7 @@ static void push(struct walk *w, device_u32 item)
     w->result.pushes++;
 }
 
-static device_u32 flags_of(__global const struct device_common *c, device_u64 base)
+INLINE device_u32 flags_of(__constant struct device_common *c, device_u64 base)
 {
     return c->pointer_flags != 0 ? (device_u32)(base >> 54) : 0u;
 }
@@ -51,12 +51,12 @@ static device_u32 flags_of(__global const struct device_common *c, device_u64 ba
 
 static device_u32 visit_box(const struct memory *m, struct walk *w, __global const device_u32 *node)
 {
-    __global const struct device_common *c = m->common;
+    __constant struct device_common *c = m->common;
     device_u32 d[NODE_DWORDS], ids[8], orientation;
     float origin[3], direction[3];
     struct slab_ray ray;
 
-    LOAD_NODE(d, node);
+    load_node(node, d);
     for (int k = 0; k < 3; k++) {
         origin[k] = w->origin[k];
         direction[k] = w->direction[k];
@@ -71,6 +71,7 @@ static device_u32 visit_box(const struct memory *m, struct walk *w, __global con
     }
     ray = slab_ray_of(origin, direction, w->t_cur, c->grow);
     children_of(c,
+                8,
                 d + 3,
                 d + 8,
                 (d[6] >> 28 & 7u) + 1u,
@@ -91,7 +92,7 @@ static device_u32 visit_box(const struct memory *m, struct walk *w, __global con
 /* ---- instance nodes (9.6) ---- */
 
 /* facet_gfx12_instance_numbered: all four children are one node, whose number is their type. */
-static int
+INLINE int
 numbered(const device_u32 *child, device_u32 count_field, device_u32 root, device_u32 *id)
 {
     const device_u32 number = child[2] >> 24 & 15u, size = child[2] >> 28;
@@ -114,26 +115,29 @@ numbered(const device_u32 *child, device_u32 count_field, device_u32 root, devic
     return 1;
 }
 
-static device_u32
-visit_instance(const struct memory *m, struct walk *w, __global const device_u32 *node)
+/* Enters the instance: the walk is in its space then, and the children to visit are in child, in
+ * their order. Returns how many; without any the walk stays where it is. */
+INLINE device_u32 open_instance(const struct memory *m,
+                                struct walk *w,
+                                const device_u32 d[NODE_DWORDS],
+                                device_u32 child[4])
 {
-    __global const struct device_common *c = m->common;
+    __constant struct device_common *c = m->common;
     const device_u32 flags = flags_of(c, w->base);
-    device_u32 d[NODE_DWORDS], ids[8], child[4];
+    device_u32 ids[4];
     device_u64 pointer, ray_flags, kept;
     device_u32 count = 0, found = 0, skip;
     float origin[3], direction[3];
     struct slab_ray ray;
 
-    LOAD_NODE(d, node);
     pointer = (device_u64)d[13] << 32 | d[12];
     skip = (d[13] >> 30 & 1u) != 0 ? SKIP_PROCEDURAL : SKIP_TRIANGLES;
     if ((flags & skip) != 0 || (d[15] >> 24 & c->instance_mask) == 0) {
-        return NODE_INVALID;
+        return 0;
     }
     if (w->instance != NODE_INVALID) {
         w->declined = 1; /* the way back leads to that instance: the host keeps its levels */
-        return NODE_INVALID;
+        return 0;
     }
     for (int k = 0; k < 3; k++) {
         origin[k] = w->origin[k];
@@ -142,6 +146,7 @@ visit_instance(const struct memory *m, struct walk *w, __global const device_u32
     transform(d, origin, direction);
     ray = slab_ray_of(origin, direction, w->t_cur, c->grow);
     children_of(c,
+                4,
                 d + 16,
                 d + 20,
                 (d[19] >> 28 & 3u) + 1u,
@@ -164,9 +169,8 @@ visit_instance(const struct memory *m, struct walk *w, __global const device_u32
         }
     }
     if (count == 0) {
-        return NODE_INVALID;
+        return 0;
     }
-    push(w, STACK_RETURN);
     for (int k = 0; k < 3; k++) {
         w->origin[k] = origin[k];
         w->direction[k] = direction[k];
@@ -176,6 +180,21 @@ visit_instance(const struct memory *m, struct walk *w, __global const device_u32
     w->base = (pointer & 0x003FFFFFFFFFFFF8ul) | ((pointer >> 54 & kept) | ray_flags) << 54;
     w->instance = w->current;
     w->user_data = d[15] & 0x00FFFFFFu;
+    return count;
+}
+
+static device_u32
+visit_instance(const struct memory *m, struct walk *w, __global const device_u32 *node)
+{
+    device_u32 d[NODE_DWORDS], child[4], count;
+
+    load_node(node, d);
+    count = open_instance(m, w, d, child);
+
+    if (count == 0) {
+        return NODE_INVALID;
+    }
+    push(w, STACK_RETURN);
     for (device_u32 i = count; i-- > 1;) {
         push(w, child[i]);
     }
@@ -190,7 +209,7 @@ struct candidate {
     device_u32 flags;
 };
 
-static int tri_missed(device_u32 gpurt, const struct tri_terms *r)
+INLINE int tri_missed(device_u32 gpurt, const struct tri_terms *r)
 {
     if (gpurt != 0) { /* a NaN is not a miss */
         return r->u < 0.0f || r->u > 1.0f || r->v < 0.0f || r->u + r->v > 1.0f || r->t < 0.0f;
@@ -199,50 +218,78 @@ static int tri_missed(device_u32 gpurt, const struct tri_terms *r)
            !(r->t >= 0.0f);
 }
 
-static struct candidate test_primitive(__global const struct device_common *c,
+INLINE int is_opaque(device_u32 flags, device_u32 state)
+{
+    return (flags & FORCE_OPAQUE) != 0 ||
+           ((flags & FORCE_NON_OPAQUE) == 0 && (state & PAIR_OPAQUE) != 0);
+}
+
+/* Flags that remove a primitive for its opacity. */
+INLINE device_u32 removed_by(device_u32 flags, device_u32 state)
+{
+    return is_opaque(flags, state) ? CULL_OPAQUE : CULL_NON_OPAQUE;
+}
+
+INLINE struct candidate
+no_candidate(__constant struct device_common *c, device_u32 flags, device_u32 state)
+{
+    /* Without pointer flags the unit returns no opacity, and all count as opaque (R-G12-64). */
+    const int told = c->pointer_flags != 0 || c->gpurt != 0;
+    struct candidate r;
+
+    r.t = as_float(F32_INF_BITS);
+    r.u = r.v = 0.0f;
+    r.flags = is_opaque(flags, state) || !told ? DEVICE_OPAQUE : 0u;
+    return r;
+}
+
+INLINE struct candidate triangle_candidate(__constant struct device_common *c,
+                                           device_u32 flags,
+                                           device_u32 state,
+                                           const struct tri_terms *terms)
+{
+    struct candidate r = no_candidate(c, flags, state);
+    device_u32 by = removed_by(flags, state) | SKIP_TRIANGLES;
+    int front = terms->det >= 0.0f;
+    device_u32 sign = as_uint(terms->det) >> 31;
+
+    if (tri_missed(c->gpurt, terms)) {
+        return r;
+    }
+    if ((flags & FLIP_FACEDNESS) != 0) {
+        front = !front;
+        sign = 1u - sign;
+    }
+    if ((state & PAIR_DOUBLE_SIDED) == 0 && (flags & DISABLE_TRIANGLE_CULL) == 0) {
+        by |= front ? CULL_FRONT_FACING : CULL_BACK_FACING;
+    }
+    r.t = (flags & by) != 0 ? r.t : terms->t;
+    r.u = as_float(as_uint(terms->u) & 0x7FFFFFFFu);
+    r.v = as_float(as_uint(terms->v) & 0x7FFFFFFFu);
+    r.flags |= sign != 0 ? DEVICE_BACKFACE : 0u;
+    return r;
+}
+
+static struct candidate test_primitive(__constant struct device_common *c,
                                        const struct walk *w,
                                        const struct pair *pair,
                                        int k)
 {
     const device_u32 flags = flags_of(c, w->base), state = pair->state[k];
-    const int opaque = (flags & FORCE_OPAQUE) != 0 ||
-                       ((flags & FORCE_NON_OPAQUE) == 0 && (state & PAIR_OPAQUE) != 0);
-    /* Without pointer flags the unit returns no opacity, and all count as opaque (R-G12-64). */
-    const int told = c->pointer_flags != 0 || c->gpurt != 0;
-    device_u32 removed_by = opaque ? CULL_OPAQUE : CULL_NON_OPAQUE;
+    struct tri_terms terms;
     struct candidate r;
 
-    r.t = as_float(F32_INF_BITS);
-    r.u = r.v = 0.0f;
-    r.flags = opaque || !told ? DEVICE_OPAQUE : 0u;
     if (c->gpurt != 0 && (state & PAIR_NO_SECOND) != 0) {
-        return r;
+        return no_candidate(c, flags, state);
     }
     if ((state & PAIR_PROCEDURAL) != 0) {
+        r = no_candidate(c, flags, state);
         r.flags |= DEVICE_PROCEDURAL;
-        r.t = (flags & (removed_by | SKIP_PROCEDURAL)) != 0 ? r.t : 0.0f;
-    } else {
-        const struct tri_terms terms = tri_test(pair->vertex[k], w->origin, w->direction);
-        int front = terms.det >= 0.0f;
-        device_u32 sign = as_uint(terms.det) >> 31;
-
-        if (tri_missed(c->gpurt, &terms)) {
-            return r;
-        }
-        if ((flags & FLIP_FACEDNESS) != 0) {
-            front = !front;
-            sign = 1u - sign;
-        }
-        removed_by |= SKIP_TRIANGLES;
-        if ((state & PAIR_DOUBLE_SIDED) == 0 && (flags & DISABLE_TRIANGLE_CULL) == 0) {
-            removed_by |= front ? CULL_FRONT_FACING : CULL_BACK_FACING;
-        }
-        r.t = (flags & removed_by) != 0 ? r.t : terms.t;
-        r.u = as_float(as_uint(terms.u) & 0x7FFFFFFFu);
-        r.v = as_float(as_uint(terms.v) & 0x7FFFFFFFu);
-        r.flags |= sign != 0 ? DEVICE_BACKFACE : 0u;
+        r.t = (flags & (removed_by(flags, state) | SKIP_PROCEDURAL)) != 0 ? r.t : 0.0f;
+        return r;
     }
-    return r;
+    terms = tri_test(pair->vertex[k], w->origin, w->direction);
+    return triangle_candidate(c, flags, state, &terms);
 }
 
 /* The box of a procedural primitive as its shape: facet_gfx12_procedural_box. */
@@ -264,7 +311,7 @@ hits_box(__global const device_u32 *node, const struct walk *w, float t_min, str
     return slab.min_t <= slab.max_t;
 }
 
-static void take(__global const struct device_common *c,
+static void take(__constant struct device_common *c,
                  struct walk *w,
                  __global const device_u32 *node,
                  const struct pair *pair,
@@ -335,7 +382,7 @@ visit_pair(const struct memory *m, struct walk *w, __global const device_u32 *no
 
 /* The node to continue with into w->current; 0: the traversal is over. */
 static int
-pop(struct walk *w, __global const struct device_common *c, __global const struct device_ray *ray)
+pop(struct walk *w, __constant struct device_common *c, __global const struct device_ray *ray)
 {
     while (w->current == NODE_INVALID) {
         if (w->depth == 0) {
@@ -352,7 +399,7 @@ pop(struct walk *w, __global const struct device_common *c, __global const struc
 static int
 go(const struct memory *m, __global const struct device_ray *ray, struct walk *w, device_u32 *page)
 {
-    __global const struct device_common *c = m->common;
+    __constant struct device_common *c = m->common;
 
     for (device_u32 slice = c->slice; !w->stop; slice--) {
         __global const device_u32 *node = m->image;
@@ -399,7 +446,7 @@ go(const struct memory *m, __global const struct device_ray *ray, struct walk *w
 }
 
 static void
-begin(struct walk *w, __global const struct device_common *c, __global const struct device_ray *ray)
+begin(struct walk *w, __constant struct device_common *c, __global const struct device_ray *ray)
 {
     w->current = c->root;
     w->depth = 0;
@@ -414,25 +461,38 @@ begin(struct walk *w, __global const struct device_common *c, __global const str
     enter_tlas(w, c, ray);
 }
 
-static void restore(struct walk *w, __global const struct device_state *s)
+/* Where the walk is. */
+static void take_space(struct walk *w, __global const struct device_state *s)
 {
     for (int k = 0; k < 3; k++) {
         w->origin[k] = s->origin[k];
         w->direction[k] = s->direction[k];
     }
-    w->result = s->result;
     w->base = s->base;
-    w->t_cur = s->t_cur;
     w->instance = s->instance;
     w->user_data = s->user_data;
+}
+
+/* What keep_walk keeps. */
+static void take_walk(struct walk *w, __global const struct device_state *s)
+{
+    take_space(w, s);
+    w->result = s->result;
+    w->t_cur = s->t_cur;
     w->current = s->current;
     w->depth = s->depth;
+}
+
+static void restore(struct walk *w, __global const struct device_state *s)
+{
+    take_walk(w, s);
     for (device_u32 i = 0; i < s->depth; i++) {
         w->stack[i] = s->stack[i];
     }
 }
 
-static void keep(const struct walk *w, __global struct device_state *s)
+/* All but the stack. */
+static void keep_walk(const struct walk *w, __global struct device_state *s)
 {
     for (int k = 0; k < 3; k++) {
         s->origin[k] = w->origin[k];
@@ -445,6 +505,11 @@ static void keep(const struct walk *w, __global struct device_state *s)
     s->user_data = w->user_data;
     s->current = w->current;
     s->depth = w->depth;
+}
+
+static void keep(const struct walk *w, __global struct device_state *s)
+{
+    keep_walk(w, s);
     for (device_u32 i = 0; i < w->depth; i++) {
         s->stack[i] = w->stack[i];
     }
@@ -452,7 +517,7 @@ static void keep(const struct walk *w, __global struct device_state *s)
 
 /* Ray list[i] of `rays`, for i below `count`: fate[] of it says what became of it, and wanted[]
  * which page it waits for. */
-__kernel void facet_trace(__global const struct device_common *common,
+__kernel void facet_trace(__constant struct device_common *common,
                           __global const device_u32 *image,
                           __global const device_u32 *slots,
                           __global const struct device_segment *segments,
@@ -468,6 +533,7 @@ __kernel void facet_trace(__global const struct device_common *common,
     const device_u32 item = (device_u32)get_global_id(0);
     struct memory m;
     struct walk w;
+    device_u32 stack[DEVICE_STACK];
     device_u32 ray, page = DEVICE_NOWHERE, became;
 
     if (item >= count) {
@@ -480,6 +546,7 @@ __kernel void facet_trace(__global const struct device_common *common,
     m.segments = segments;
     m.turned = turned;
     w.stop = w.declined = 0;
+    w.stack = stack;
     if (fate[ray] == DEVICE_FRESH) {
         begin(&w, common, &rays[ray]);
     } else {
