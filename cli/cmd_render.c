@@ -478,10 +478,16 @@ note_losses(const struct cli_args *args, struct facet_scene *scene, struct facet
 /* Pictures that no processes share. */
 static bool draws_alone(const struct cli_args *args, const char *what)
 {
-    static const char *const shared[] = {
-        "part", "resume", "profile-out", "device", "fallback", "device-memory", NULL};
+    static const char *const shared[] = {"part", "resume", "profile-out", NULL};
 
     return !cli_useless(args, shared, "is for a scene on one machine, not for %s", what);
+}
+
+static bool draws_here(const struct cli_args *args)
+{
+    static const char *const there[] = {"device", "fallback", "device-memory", NULL};
+
+    return !cli_useless(args, there, "is for a scene on one machine, not for all of them");
 }
 
 static int run_render(const struct cli_args *given)
@@ -509,7 +515,7 @@ static int run_render(const struct cli_args *given)
             return cli_bad(args, "--%s is for BVH images", image_only[i]);
         }
     }
-    if ((wants_all(args) && !draws_alone(args, "all of them")) ||
+    if ((wants_all(args) && (!draws_alone(args, "all of them") || !draws_here(args))) ||
         !read_request(args, &share, &request) || (!wants_all(args) && read_machine(args) == NULL)) {
         return CLI_BAD;
     }

@@ -2,6 +2,7 @@
 #include "cli/bvh/rt.h"
 #include "report/diff.h"
 #include "session/bvh/sides.h"
+#include "session/device/option.h"
 
 static int compare_files(const struct cli_args *args,
                          const struct session_bvh *a,
@@ -14,6 +15,10 @@ static int compare_files(const struct cli_args *args,
                        (bvh_rt_is(a) ? a : b)->name,
                        (bvh_rt_is(a) ? b : a)->name);
     }
+    if (bvh_rt_is(a) &&
+        cli_useless(args, (const char *const[]){"device", NULL}, "is for GFX12 images")) {
+        return CLI_BAD;
+    }
     return bvh_rt_is(a) ? bvh_rt_diff(args, a, b, limit)
                         : report_diff(args, &a->view, &b->view, limit);
 }
@@ -21,13 +26,16 @@ static int compare_files(const struct cli_args *args,
 static int run_diff(const struct cli_args *args)
 {
     struct session_bvh a, b;
+    struct session_device device;
     uint64_t limit = 100;
     int code;
 
-    if (cli_given(args, "fields") && (cli_given(args, "builders") || cli_given(args, "rays"))) {
+    if (cli_given(args, "fields") &&
+        (cli_given(args, "builders") || cli_given(args, "rays") || cli_given(args, "device"))) {
         return cli_bad(args, "--fields and --builders are two comparisons; ask for one");
     }
-    if (!cli_number(args, "max", 1, 1000000, &limit) || !session_bvh_read_two(args, &a, &b)) {
+    if (!session_device_read(args, &device) || !cli_number(args, "max", 1, 1000000, &limit) ||
+        !session_bvh_read_two(args, &a, &b)) {
         return CLI_BAD;
     }
     code = compare_files(args, &a, &b, limit);
@@ -41,6 +49,7 @@ static const struct cli_option diff_options[] = {
     {"builders", 0, NULL, "compare as the work of two builders, also where the shapes agree"},
     {"fields", 0, NULL, "compare field by field, also where the shapes differ"},
     {"rays", 0, "FILE", "rays of the comparison of builders, as for `facet bvh trace`"},
+    SESSION_DEVICE_OPTIONS,
     SESSION_BVH_OPTIONS,
     SESSION_SIDE_OPTIONS,
     {NULL, 0, NULL, NULL},
@@ -50,7 +59,7 @@ const struct cli_command cli_cmd_bvh_diff = {
     .name = "bvh diff",
     .summary = "compare two BVH images, or what two builders made",
     .usage = "facet bvh diff A B [--max N] [--json]\n"
-             "facet bvh diff A B --builders [--rays FILE] [--json]\n"
+             "facet bvh diff A B --builders [--rays FILE] [--device DEVICE] [--json]\n"
              "facet bvh diff [A] [B] --segment FILE@ADDR --segment-b FILE@ADDR [--driver NAME]",
     .details =
         "Walks both trees together from their roots and names every field that differs, with the "
@@ -65,8 +74,8 @@ const struct cli_command cli_cmd_bvh_diff = {
         "once) and instances (matrices within 10^-5, several nodes of one count once), then a "
         "table: sizes, depth, SAH cost, overlap (areas that two children of a "
         "box node share, over the area of the node, on average), fill, and what the same rays "
-        "visit in both. Without --rays 20000 rays from around the image are made. Exit code 0: "
-        "same primitives, instances and hits; 1: not.\n\n"
+        "visit in both. Without --rays 20000 rays from around the image are made; --device traces "
+        "them on a GPU. Exit code 0: same primitives, instances and hits; 1: not.\n\n"
         "Each side is a file, or pieces (--segment, --segment-b), or both; one file beside pieces "
         "is the side that has none. With --driver auto the sides may come from different drivers: "
         "only the tree of boxes then tells two encodings of one scene apart.\n\n"

@@ -3,6 +3,7 @@
 
 #include "report/camera.h"
 #include "report/picture.h"
+#include "session/device/option.h"
 
 static const struct cli_option render_options[] = {
     {"output", 'o', "FILE", CLI_GROUP("Picture") "the picture: .png, or .pfm and .exr for floats"},
@@ -24,6 +25,7 @@ static const struct cli_option render_options[] = {
     {"profile", 0, "silicon|gpurt", "of the intersect instructions (default silicon)"},
     {"threads", 0, "N", "host threads (default 0: all processors)"},
     CLI_PLAIN_OPTION,
+    SESSION_DEVICE_OPTIONS,
     SESSION_BVH_OPTIONS,
     {NULL, 0, NULL, NULL},
 };

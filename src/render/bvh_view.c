@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_RAYS_THERE = 1 << 21 };
+
 struct row {
     uint64_t hits, nodes, candidates;
     enum facet_status status;
@@ -25,11 +27,21 @@ struct facet_render_bvh_drawing {
     struct facet_image_f *image;
 };
 
+/* What a device has found out about the pixels of some rows. */
+struct traced {
+    struct facet_gfx12_batch_ray *rays;
+    struct facet_gfx12_hit *hits;
+    struct facet_gfx12_stats *stats;
+    uint64_t *candidates; /* all 0 unless the picture is of them */
+    size_t ray;           /* whose candidates come now */
+};
+
 struct job {
     const struct facet_render_bvh_drawing *drawing;
     uint32_t first;
     struct facet_progress *progress;
-    struct row *rows; /* the first one is row `first` */
+    struct row *rows;            /* the first one is row `first` */
+    const struct traced *traced; /* from row `first` on; NULL: rays are traced here */
 };
 
 /* ---- what was hit ---- */
@@ -170,10 +182,12 @@ static bool count_candidate(void *context,
                             const uint8_t node[128],
                             struct facet_gfx12_hit *candidate)
 {
+    struct traced *counted = context;
+
     (void)ray;
     (void)node;
     (void)candidate;
-    ++*(uint64_t *)context;
+    counted->candidates[counted->ray]++;
     return false;
 }
 
@@ -209,25 +223,57 @@ static void colour(const struct facet_render_bvh_drawing *d,
     }
 }
 
-static void draw_row(const struct facet_render_bvh_drawing *d, uint32_t y, struct row *row)
+static void make_query(const struct facet_render_bvh_drawing *d,
+                       uint32_t x,
+                       uint32_t y,
+                       struct facet_gfx12_query *query)
+{
+    struct facet_shade_ray ray;
+
+    facet_shade_lens_ray(&d->lens, (double)x + 0.5, (double)y + 0.5, &ray);
+    *query = d->look.common;
+    memcpy(query->origin, ray.origin, sizeof query->origin);
+    memcpy(query->direction, ray.direction, sizeof query->direction);
+    query->t_min = ray.t_min;
+    query->t_max = ray.t_max;
+}
+
+static enum facet_status trace_pixel(const struct facet_render_bvh_drawing *d,
+                                     struct facet_gfx12_query *query,
+                                     struct facet_gfx12_hit *hit,
+                                     struct facet_gfx12_stats *stats,
+                                     uint64_t *candidates,
+                                     struct facet_error *err)
+{
+    struct traced counted = {.candidates = candidates};
+
+    if (d->look.aov == FACET_AOV_CANDIDATES) {
+        query->callbacks.procedural = count_candidate;
+        query->callbacks.context = &counted;
+    }
+    return facet_gfx12_tracer_trace(d->tracer, query, hit, stats, err);
+}
+
+static void draw_row(const struct job *job,
+                     uint32_t y,
+                     const struct facet_render_bvh_drawing *d,
+                     struct row *row)
 {
     for (uint32_t x = 0; x < d->look.width && row->status == FACET_OK; x++) {
-        struct facet_gfx12_query query = d->look.common;
+        const size_t at = (size_t)(y - job->first) * d->look.width + x;
+        struct facet_gfx12_query query;
         struct facet_gfx12_stats stats;
         struct facet_gfx12_hit hit;
-        struct facet_shade_ray ray;
         uint64_t candidates = 0;
 
-        if (d->look.aov == FACET_AOV_CANDIDATES) {
-            query.callbacks.procedural = count_candidate;
-            query.callbacks.context = &candidates;
+        make_query(d, x, y, &query);
+        if (job->traced != NULL) {
+            hit = job->traced->hits[at];
+            stats = job->traced->stats[at];
+            candidates = job->traced->candidates[at];
+        } else {
+            row->status = trace_pixel(d, &query, &hit, &stats, &candidates, &row->err);
         }
-        facet_shade_lens_ray(&d->lens, (double)x + 0.5, (double)y + 0.5, &ray);
-        memcpy(query.origin, ray.origin, sizeof query.origin);
-        memcpy(query.direction, ray.direction, sizeof query.direction);
-        query.t_min = ray.t_min;
-        query.t_max = ray.t_max;
-        row->status = facet_gfx12_tracer_trace(d->tracer, &query, &hit, &stats, &row->err);
         row->hits += hit.found;
         row->nodes += stats.steps;
         row->candidates += candidates;
@@ -245,9 +291,84 @@ static void draw_rows(void *context, size_t begin, size_t end)
     const struct job *job = context;
 
     for (size_t i = begin; i < end; i++) {
-        draw_row(job->drawing, job->first + (uint32_t)i, &job->rows[i]);
+        draw_row(job, job->first + (uint32_t)i, job->drawing, &job->rows[i]);
         facet_progress_add(job->progress, 1);
     }
+}
+
+/* ---- rows on a device ---- */
+
+static void now_traced(void *context, size_t ray)
+{
+    struct traced *traced = context;
+
+    traced->ray = ray;
+}
+
+static void make_rays(void *context, size_t begin, size_t end)
+{
+    const struct job *job = context;
+    const uint32_t width = job->drawing->look.width;
+
+    for (size_t i = begin * width; i < end * width; i++) {
+        struct facet_gfx12_batch_ray *ray = &job->traced->rays[i];
+        struct facet_gfx12_query query;
+
+        make_query(job->drawing, (uint32_t)(i % width), job->first + (uint32_t)(i / width), &query);
+        memcpy(ray->origin, query.origin, sizeof ray->origin);
+        memcpy(ray->direction, query.direction, sizeof ray->direction);
+        ray->t_min = query.t_min;
+        ray->t_max = query.t_max;
+    }
+}
+
+static enum facet_status
+trace_there(const struct job *job, struct traced *t, size_t count, struct facet_error *err)
+{
+    const struct facet_render_bvh_drawing *d = job->drawing;
+    struct facet_gfx12_query common = d->look.common;
+
+    common.callbacks.context = t;
+    if (d->look.aov == FACET_AOV_CANDIDATES) {
+        common.callbacks.procedural = count_candidate;
+    }
+    return facet_gfx12_device_trace(d->look.device,
+                                    &(struct facet_gfx12_device_batch){.host = d->tracer,
+                                                                       .common = &common,
+                                                                       .rays = t->rays,
+                                                                       .count = count,
+                                                                       .hits = t->hits,
+                                                                       .each = t->stats,
+                                                                       .before = now_traced},
+                                    err);
+}
+
+/* The rays of all rows of the job at once. */
+static enum facet_status
+draw_there(struct job *job, uint32_t rows, facet_pool *pool, struct facet_error *err)
+{
+    const size_t count = (size_t)job->drawing->look.width * rows;
+    struct traced t = {.rays = malloc(count * sizeof *t.rays),
+                       .hits = malloc(count * sizeof *t.hits),
+                       .stats = malloc(count * sizeof *t.stats),
+                       .candidates = calloc(count, sizeof *t.candidates)};
+    enum facet_status status;
+
+    if (t.rays == NULL || t.hits == NULL || t.stats == NULL || t.candidates == NULL) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu rays", count);
+    } else {
+        job->traced = &t;
+        facet_pool_for(pool, rows, 1, make_rays, job);
+        status = trace_there(job, &t, count, err);
+    }
+    if (status == FACET_OK) {
+        facet_pool_for(pool, rows, 1, draw_rows, job);
+    }
+    free(t.rays);
+    free(t.hits);
+    free(t.stats);
+    free(t.candidates);
+    return status;
 }
 
 /* ---- pictures ---- */
@@ -282,7 +403,11 @@ enum facet_status facet_render_bvh_begin(const struct facet_gfx12_view *view,
     d->look.common.root = view->root;
     facet_shade_lens_make(&d->look.camera, look->width, look->height, &d->lens);
     status = facet_gfx12_tracer_create(&d->unit, &options, &d->tracer, err);
+    if (status == FACET_OK && look->device != NULL) {
+        status = facet_gfx12_device_image(look->device, &d->unit, err);
+    }
     if (status != FACET_OK) {
+        facet_gfx12_tracer_destroy(d->tracer);
         facet_image_f_free(image);
         free(d);
         return status;
@@ -315,7 +440,11 @@ enum facet_status facet_render_bvh_rows(facet_render_bvh_drawing *drawing,
     if (job.rows == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the picture");
     }
-    facet_pool_for(pool, count, 1, draw_rows, &job);
+    if (drawing->look.device != NULL) {
+        status = draw_there(&job, count, pool, err);
+    } else {
+        facet_pool_for(pool, count, 1, draw_rows, &job);
+    }
     for (uint32_t y = 0; status == FACET_OK && y < count; y++) {
         seen->hits += job.rows[y].hits;
         seen->nodes += job.rows[y].nodes;
@@ -339,13 +468,27 @@ enum facet_status facet_render_bvh_view(const struct facet_gfx12_view *view,
 {
     facet_render_bvh_drawing *drawing;
     enum facet_status status = facet_render_bvh_begin(view, look, out, &drawing, err);
+    /* What goes to a device at once is kept here, too. */
+    const uint32_t most = look->device == NULL ? look->height : MOST_RAYS_THERE / look->width + 1;
 
-    if (status == FACET_OK) {
-        status = facet_render_bvh_rows(drawing, 0, look->height, pool, progress, seen, err);
-        facet_render_bvh_end(drawing);
-        if (status != FACET_OK) {
-            facet_image_f_free(out);
-        }
+    if (status != FACET_OK) {
+        return status;
+    }
+    *seen = (struct facet_render_bvh_seen){0};
+    for (uint32_t y = 0; y < look->height && status == FACET_OK; y += most) {
+        const uint32_t left = look->height - y;
+        struct facet_render_bvh_seen now;
+
+        status =
+            facet_render_bvh_rows(drawing, y, left < most ? left : most, pool, progress, &now, err);
+        seen->rays += now.rays;
+        seen->hits += now.hits;
+        seen->nodes += now.nodes;
+        seen->candidates += now.candidates;
+    }
+    facet_render_bvh_end(drawing);
+    if (status != FACET_OK) {
+        facet_image_f_free(out);
     }
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "base/progress.h"
+#include "gfx12/device/device.h"
 #include "gfx12/image/view.h"
 #include "image/image.h"
 #include "scene/scene.h"
@@ -26,6 +27,7 @@ struct facet_render_bvh_look {
     struct facet_gfx12_query common; /* flags, mask, callbacks, max_steps */
     enum facet_gfx12_profile profile;
     bool plain;
+    facet_gfx12_device *device; /* that traces the rays, or NULL */
 };
 
 struct facet_render_bvh_seen {

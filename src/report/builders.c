@@ -2,6 +2,7 @@
 #include "report/builders.h"
 
 #include "gfx12/ask/bounds.h"
+#include "session/device/option.h"
 #include "session/ray_file.h"
 #include "json/json.h"
 
@@ -302,6 +303,53 @@ static enum facet_status make_rays(const struct cli_args *args,
     return FACET_OK;
 }
 
+static enum facet_status trace_there(void *device,
+                                     const struct facet_gfx12_unit *unit,
+                                     const facet_gfx12_tracer *tracer,
+                                     const struct facet_gfx12_query *common,
+                                     const struct facet_gfx12_batch_ray *rays,
+                                     size_t count,
+                                     struct facet_gfx12_hit *hits,
+                                     struct facet_gfx12_stats *sum,
+                                     struct facet_error *err)
+{
+    const struct facet_gfx12_device_batch batch = {
+        .host = tracer, .common = common, .rays = rays, .count = count, .hits = hits, .sum = sum};
+    enum facet_status status = facet_gfx12_device_image(device, unit, err);
+
+    return status == FACET_OK ? facet_gfx12_device_trace(device, &batch, err) : status;
+}
+
+/* With the rays where --device says. */
+static enum facet_status compare(const struct cli_args *args,
+                                 const struct facet_gfx12_view views[2],
+                                 const struct facet_gfx12_walk walks[2],
+                                 const struct session_device *where,
+                                 const struct facet_gfx12_batch_ray *rays,
+                                 size_t count,
+                                 struct facet_gfx12_comparison *out,
+                                 struct facet_error *err)
+{
+    facet_gfx12_device *device = NULL;
+    facet_pool *pool = NULL;
+    enum facet_status status = facet_pool_create(0, &pool, err);
+
+    if (status == FACET_OK) {
+        status = session_device_open(args, where, NULL, &device, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_gfx12_compare(
+            views, walks, rays, count, pool, device != NULL ? trace_there : NULL, device, out, err);
+    }
+    if (status == FACET_ERR_IO && device != NULL && where->fallback) {
+        session_device_tell(args, err);
+        status = facet_gfx12_compare(views, walks, rays, count, pool, NULL, NULL, out, err);
+    }
+    facet_gfx12_device_close(device);
+    facet_pool_destroy(pool);
+    return status;
+}
+
 int report_builders(const struct cli_args *args,
                     const struct facet_gfx12_view views[2],
                     const struct facet_gfx12_walk walks[2],
@@ -309,19 +357,19 @@ int report_builders(const struct cli_args *args,
 {
     struct facet_gfx12_batch_ray *rays = NULL;
     struct facet_gfx12_comparison comparison;
+    struct session_device where;
     struct facet_error err = {0};
-    facet_pool *pool = NULL;
     size_t count = 0;
-    enum facet_status status = make_rays(args, views, &rays, &count, &err);
+    enum facet_status status;
     int code;
 
-    if (status == FACET_OK) {
-        status = facet_pool_create(0, &pool, &err);
+    if (!session_device_read(args, &where)) {
+        return CLI_BAD;
     }
+    status = make_rays(args, views, &rays, &count, &err);
     if (status == FACET_OK) {
-        status = facet_gfx12_compare(views, walks, rays, count, pool, &comparison, &err);
+        status = compare(args, views, walks, &where, rays, count, &comparison, &err);
     }
-    facet_pool_destroy(pool);
     free(rays);
     if (status != FACET_OK) {
         return cli_bad_error(args, &err);

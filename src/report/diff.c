@@ -44,7 +44,8 @@ int report_diff(const struct cli_args *args,
                 uint64_t limit)
 {
     const struct facet_gfx12_view views[2] = {*a, *b};
-    const bool builders = cli_given(args, "builders") || cli_given(args, "rays");
+    const bool builders =
+        cli_given(args, "builders") || cli_given(args, "rays") || cli_given(args, "device");
     struct facet_gfx12_walk walks[2];
     struct facet_error err = {0};
     int code;

@@ -7,7 +7,7 @@
 #include "gfx12/image/view.h"
 
 /* Field by field where the trees have the same shape, else as the work of two builders; --fields,
- * --builders and --rays decide otherwise. Returns the exit code. */
+ * --builders, --rays and --device decide otherwise. Returns the exit code. */
 int report_diff(const struct cli_args *args,
                 const struct facet_gfx12_view *a,
                 const struct facet_gfx12_view *b,

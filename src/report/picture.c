@@ -9,6 +9,7 @@
 #include "render/render.h"
 #include "report/camera.h"
 #include "session/bvh/file.h"
+#include "session/device/option.h"
 #include "json/json.h"
 
 #include <inttypes.h>
@@ -150,6 +151,54 @@ static enum facet_status encode(const struct cli_args *args,
     return status;
 }
 
+static enum facet_status draw_image(const struct cli_args *args,
+                                    const struct facet_gfx12_view *view,
+                                    const struct facet_render_bvh_look *look,
+                                    facet_pool *pool,
+                                    struct facet_image_f *image,
+                                    struct facet_render_bvh_seen *seen,
+                                    struct facet_error *err)
+{
+    struct facet_progress progress;
+    enum facet_status status;
+
+    facet_progress_start(&progress,
+                         &(struct facet_progress_config){.label = "rendering",
+                                                         .unit = "rows",
+                                                         .total = look->height,
+                                                         .fd = STDERR_FILENO,
+                                                         .quiet = args->quiet});
+    status = facet_render_bvh_view(view, look, pool, &progress, image, seen, err);
+    facet_progress_finish(&progress);
+    return status;
+}
+
+/* With the rays where --device says. */
+static enum facet_status draw_where(const struct cli_args *args,
+                                    const struct facet_gfx12_view *view,
+                                    const struct facet_render_bvh_look *look,
+                                    facet_pool *pool,
+                                    struct facet_image_f *image,
+                                    struct facet_render_bvh_seen *seen,
+                                    struct facet_error *err)
+{
+    struct facet_render_bvh_look there = *look;
+    struct session_device where;
+    enum facet_status status;
+
+    (void)session_device_read(args, &where); /* was checked before */
+    status = session_device_open(args, &where, NULL, &there.device, err);
+    if (status == FACET_OK) {
+        status = draw_image(args, view, &there, pool, image, seen, err);
+    }
+    if (status == FACET_ERR_IO && there.device != NULL && where.fallback) {
+        session_device_tell(args, err);
+        status = draw_image(args, view, look, pool, image, seen, err);
+    }
+    facet_gfx12_device_close(there.device);
+    return status;
+}
+
 static enum facet_status draw(const struct cli_args *args,
                               const struct facet_gfx12_view *view,
                               const struct facet_render_bvh_look *look,
@@ -157,7 +206,6 @@ static enum facet_status draw(const struct cli_args *args,
                               struct facet_render_bvh_seen *seen,
                               struct facet_error *err)
 {
-    struct facet_progress progress;
     struct facet_image_f image;
     struct facet_bytes bytes = {NULL, 0};
     facet_pool *pool;
@@ -166,14 +214,7 @@ static enum facet_status draw(const struct cli_args *args,
     if (status != FACET_OK) {
         return status;
     }
-    facet_progress_start(&progress,
-                         &(struct facet_progress_config){.label = "rendering",
-                                                         .unit = "rows",
-                                                         .total = look->height,
-                                                         .fd = STDERR_FILENO,
-                                                         .quiet = args->quiet});
-    status = facet_render_bvh_view(view, look, pool, &progress, &image, seen, err);
-    facet_progress_finish(&progress);
+    status = draw_where(args, view, look, pool, &image, seen, err);
     if (status == FACET_OK) {
         status = encode(args, look, &image, &bytes, err);
         facet_image_f_free(&image);
@@ -270,6 +311,7 @@ int report_picture(const struct cli_args *args)
     const char *output = cli_value(args, "output");
     struct facet_render_bvh_look look;
     struct facet_render_bvh_seen seen = {0};
+    struct session_device device;
     struct facet_error err = {0};
     struct session_bvh file;
     uint64_t threads = 0;
@@ -283,6 +325,12 @@ int report_picture(const struct cli_args *args)
     }
     if (strcmp(output, "-") == 0 && args->json) {
         return cli_bad(args, "picture and statistics both write to standard output");
+    }
+    if (!session_device_read(args, &device) ||
+        (device.wanted && cli_useless(args,
+                                      (const char *const[]){"plain", NULL},
+                                      "is for the processor, not for --device"))) {
+        return CLI_BAD;
     }
     if (!cli_number(args, "threads", 0, FACET_POOL_MAX_THREADS, &threads) ||
         !cli_can_write(args, output) || !session_bvh_read(args, session_bvh_operand(args), &file)) {

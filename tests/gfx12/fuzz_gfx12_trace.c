@@ -111,7 +111,8 @@ static void check_lists(const struct facet_gfx12_view *view, const struct facet_
     struct facet_progress progress;
 
     require(facet_gfx12_same_shape(view, walk, view, walk));
-    require(facet_gfx12_compare(views, walks, NULL, 0, NULL, &comparison, NULL) == FACET_OK);
+    require(facet_gfx12_compare(views, walks, NULL, 0, NULL, NULL, NULL, &comparison, NULL) ==
+            FACET_OK);
     require(comparison.only[0] == 0 && comparison.only[1] == 0 && comparison.moved == 0);
     facet_progress_start(&progress, &(struct facet_progress_config){.quiet = true});
     require(facet_gfx12_gather(view, walk, depths, &progress, &gathered, NULL) == FACET_OK);

@@ -142,9 +142,7 @@ def options_mean_the_same():
         same(made("instances", 24), "--stats", *options)
 
 
-@case()
-def procedural_primitives():
-    devices()
+def made_boxes():
     rng = random.Random(3)
     boxes = []
     for _ in range(300):
@@ -154,6 +152,13 @@ def procedural_primitives():
         json.dump({"aabbs": boxes}, file)
     image = built("boxes", "--aabbs", path("boxes.json"))
     BOUNDS[image] = [-3] * 3, [3.5] * 3
+    return image
+
+
+@case()
+def procedural_primitives():
+    devices()
+    image = made_boxes()
     write_rays(image, 3000, 4)
     same(image, "--stats")
     code, _, _, hits, _ = same(image, "--stats", "--procedural", "box")
@@ -271,6 +276,49 @@ def pictures_of_others_are_refused():
                              (["--machine", "all"], "is for a scene on one machine")):
         code, _, _, errors = drawn("--device", "opencl:0", *words)
         check(code == 2 and complaint in errors, f"{words}: {errors}")
+
+
+def seen(image, *words, **environment):
+    """Bytes of a picture of an image, and what is printed."""
+    if os.path.exists(path("seen.pfm")):
+        os.remove(path("seen.pfm"))
+    result = facet("bvh", "render", image, "--size", "90x70", "-o", path("seen.pfm"), "--json", *words, **environment)
+    drawn_bytes = open(path("seen.pfm"), "rb").read() if os.path.exists(path("seen.pfm")) else None
+    return result.returncode, drawn_bytes, result.stdout, result.stderr
+
+
+@case()
+def pictures_of_images_have_the_bytes():
+    boxes = made_boxes()
+    for image, *words in ((made("knot", 160),), (made("instances", 24), "--aov", "normal"), (made("room", 2), "--aov", "depth"),
+                          (made("instances", 24), "--heatmap", "nodes"), (made("terrain", 120), "--heatmap", "triangles"),
+                          (boxes, "--procedural", "box", "--aov", "ids"), (boxes, "--procedural", "candidates")):
+        want = seen(image, *words)
+        check(want[0] == 0 and want[1] is not None, str(want))
+        for number in devices():
+            check(seen(image, *words, "--device", f"opencl:{number}", "--device-memory", "1M", "-q") == want[:3] + ("",),
+                  f"device {number}: {words}")
+    code, picture, _, errors = seen(made("knot", 160), "--device", "opencl:0", "--plain")
+    check((code, picture) == (2, None) and "for the processor" in errors, errors)
+
+
+@case()
+def builders_are_compared_with_the_same_figures():
+    a, b = made("terrain", 120), made("terrain", 120, "--quality=fast")
+    write_rays(a, 20_000, 14)
+    words = ["bvh", "diff", a, b, "--builders", "--rays", path("rays.bin"), "--json"]
+    want = facet(*words)
+    check("nodes_per_ray" in want.stdout and want.returncode < 2, want.stderr)
+    for number in devices():
+        got = facet(*words, "--device", f"opencl:{number}")
+        check_eq((got.returncode, got.stdout, got.stderr), (want.returncode, want.stdout, want.stderr), f"device {number}")
+    refused = facet("bvh", "diff", a, b, "--fields", "--device", "opencl:0")
+    check(refused.returncode == 2 and "ask for one" in refused.stderr, refused.stderr)
+    lost = {"LD_LIBRARY_PATH": shim(), "SHIM_LOSES": "1"}
+    for more, status, told in (([], 2, "the device is lost"), (["--fallback", "cpu"], want.returncode, "the processor traces instead")):
+        got = facet(*words, "--device", f"opencl:{devices()[0]}", *more, **lost)
+        check(got.returncode == status and told in got.stderr, got.stderr)
+        check_eq(got.stdout, want.stdout if more else "", "what is printed")
 
 
 SHIM = r"""

@@ -556,15 +556,25 @@ void facet_gfx12_sample_rays(const float lo[3],
     }
 }
 
+/* Who traces the rays. */
+struct tracing {
+    const struct facet_gfx12_batch_ray *rays;
+    size_t count;
+    facet_pool *pool;
+    facet_gfx12_trace_fn *elsewhere; /* or NULL: the pool */
+    void *context;
+};
+
 static enum facet_status trace_side(const struct facet_gfx12_view *view,
-                                    const struct facet_gfx12_batch_ray *rays,
-                                    size_t count,
-                                    facet_pool *pool,
+                                    const struct tracing *by,
                                     struct facet_gfx12_hit *hits,
                                     struct facet_gfx12_side *side,
                                     struct facet_error *err)
 {
-    const struct facet_gfx12_tracer_options options = {.address = view->base, .root = view->root};
+    const struct facet_gfx12_tracer_options options = {
+        .address = view->base,
+        .root = view->root,
+        .path = by->elsewhere != NULL ? FACET_GFX12_PATH_REFERENCE : FACET_GFX12_PATH_AUTO};
     const float zero[3] = {0, 0, 0};
     facet_gfx12_tracer *tracer = NULL;
     struct facet_gfx12_query common;
@@ -576,11 +586,14 @@ static enum facet_status trace_side(const struct facet_gfx12_view *view,
     common.address = view->base;
     common.root = view->root;
     status = facet_gfx12_tracer_create(&unit, &options, &tracer, err);
-    if (status == FACET_OK) {
-        status =
-            facet_gfx12_tracer_batch(tracer, &common, rays, count, hits, pool, &side->cost, err);
+    if (status == FACET_OK && by->elsewhere != NULL) {
+        status = by->elsewhere(
+            by->context, &unit, tracer, &common, by->rays, by->count, hits, &side->cost, err);
+    } else if (status == FACET_OK) {
+        status = facet_gfx12_tracer_batch(
+            tracer, &common, by->rays, by->count, hits, by->pool, &side->cost, err);
     }
-    for (size_t i = 0; status == FACET_OK && i < count; i++) {
+    for (size_t i = 0; status == FACET_OK && i < by->count; i++) {
         side->hits += hits[i].found;
     }
     facet_gfx12_tracer_destroy(tracer);
@@ -588,25 +601,23 @@ static enum facet_status trace_side(const struct facet_gfx12_view *view,
 }
 
 static enum facet_status compare_rays(const struct facet_gfx12_view views[2],
-                                      const struct facet_gfx12_batch_ray *rays,
-                                      size_t count,
-                                      facet_pool *pool,
+                                      const struct tracing *by,
                                       struct facet_gfx12_comparison *out,
                                       struct facet_error *err)
 {
-    struct facet_gfx12_hit *hits = malloc((2 * count + 1) * sizeof *hits);
+    struct facet_gfx12_hit *hits = malloc((2 * by->count + 1) * sizeof *hits);
     enum facet_status status;
 
     if (hits == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu hits", 2 * count);
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu hits", 2 * by->count);
     }
-    status = trace_side(&views[0], rays, count, pool, hits, &out->side[0], err);
+    status = trace_side(&views[0], by, hits, &out->side[0], err);
     if (status == FACET_OK) {
-        status = trace_side(&views[1], rays, count, pool, hits + count, &out->side[1], err);
+        status = trace_side(&views[1], by, hits + by->count, &out->side[1], err);
     }
-    out->rays = count;
-    for (size_t i = 0; status == FACET_OK && i < count; i++) {
-        const struct facet_gfx12_hit *x = &hits[i], *y = &hits[count + i];
+    out->rays = by->count;
+    for (size_t i = 0; status == FACET_OK && i < by->count; i++) {
+        const struct facet_gfx12_hit *x = &hits[i], *y = &hits[by->count + i];
 
         out->other_hits +=
             x->found != y->found ||
@@ -622,9 +633,12 @@ enum facet_status facet_gfx12_compare(const struct facet_gfx12_view views[2],
                                       const struct facet_gfx12_batch_ray *rays,
                                       size_t count,
                                       facet_pool *pool,
+                                      facet_gfx12_trace_fn *elsewhere,
+                                      void *context,
                                       struct facet_gfx12_comparison *out,
                                       struct facet_error *err)
 {
+    const struct tracing by = {rays, count, pool, elsewhere, context};
     struct contents both[2] = {{0}};
     enum facet_status status = FACET_OK;
     bool room = true;
@@ -641,5 +655,5 @@ enum facet_status facet_gfx12_compare(const struct facet_gfx12_view views[2],
     }
     free_contents(&both[0]);
     free_contents(&both[1]);
-    return status == FACET_OK ? compare_rays(views, rays, count, pool, out, err) : status;
+    return status == FACET_OK ? compare_rays(views, &by, out, err) : status;
 }

@@ -43,11 +43,26 @@ bool facet_gfx12_same_shape(const struct facet_gfx12_view *a,
                             const struct facet_gfx12_view *b,
                             const struct facet_gfx12_walk *walk_b);
 
+/* Traces rays somewhere else than on the pool, as facet_gfx12_tracer_batch does, which may be asked
+ * for some of them. */
+typedef enum facet_status facet_gfx12_trace_fn(void *context,
+                                               const struct facet_gfx12_unit *unit,
+                                               const facet_gfx12_tracer *tracer,
+                                               const struct facet_gfx12_query *common,
+                                               const struct facet_gfx12_batch_ray *rays,
+                                               size_t count,
+                                               struct facet_gfx12_hit *hits,
+                                               struct facet_gfx12_stats *sum,
+                                               struct facet_error *err);
+
+/* `elsewhere` may be NULL. */
 enum facet_status facet_gfx12_compare(const struct facet_gfx12_view views[2],
                                       const struct facet_gfx12_walk walks[2],
                                       const struct facet_gfx12_batch_ray *rays,
                                       size_t count,
                                       facet_pool *pool,
+                                      facet_gfx12_trace_fn *elsewhere,
+                                      void *context,
                                       struct facet_gfx12_comparison *out,
                                       struct facet_error *err);
 
