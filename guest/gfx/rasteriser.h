@@ -84,10 +84,10 @@ struct facet_guest_gfx_colors {
 
 struct facet_guest_gfx_unit {
     float depth[FACET_BUCKET_PIXELS]; /* greater is nearer, 0 is nothing */
-    const struct facet_scene_texture *texture;
+    FACET_WIDE_POINTER(const struct facet_scene_texture, texture);
     enum facet_wrap wrap;
     /* What the machine has in registers and the portable unit here. */
-    const float *lut;
+    FACET_WIDE_POINTER(const float, lut);
     float matrix[FACET_GUEST_GFX_BANKS][16];
     float planes[6][4];
 };
@@ -175,16 +175,16 @@ struct facet_guest_gfx_place {
 enum { FACET_GUEST_GFX_PLACES = 1024 };
 
 struct facet_guest_gfx_bucket {
-    const struct facet_picture *picture;
-    const struct facet_guest_gfx_input *input;
+    FACET_WIDE_POINTER(const struct facet_picture, picture);
+    FACET_WIDE_POINTER(const struct facet_guest_gfx_input, input);
     struct facet_shade_lens lens;
     uint32_t x, y, width, height; /* pixels of the picture */
     uint32_t sample;
     float shift_x, shift_y; /* of this sample, in pixels */
     /* What is being drawn. */
-    const struct facet_scene_instance *instance;
-    const struct facet_scene_mesh *mesh;
-    const struct facet_scene_material *material;
+    FACET_WIDE_POINTER(const struct facet_scene_instance, instance);
+    FACET_WIDE_POINTER(const struct facet_scene_mesh, mesh);
+    FACET_WIDE_POINTER(const struct facet_scene_material, material);
     uint32_t triangle; /* number in the mesh */
     struct facet_guest_gfx_unit unit;
     float color[FACET_BUCKET_PIXELS][3]; /* of this sample */

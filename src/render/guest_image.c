@@ -26,19 +26,19 @@ static uint8_t *host_of(const struct writer *w, uint64_t address)
     return w->bytes + (address - FACET_GUEST_BLOCK);
 }
 
-/* Copies an array; the pointer that the guest will follow. NULL stays NULL. */
-static void *put(struct writer *w, const void *data, uint64_t bytes)
+/* Copies an array; the address that the guest will follow, 0 for NULL. */
+static uint64_t put(struct writer *w, const void *data, uint64_t bytes)
 {
     uint64_t address;
 
     if (data == NULL) {
-        return NULL;
+        return 0;
     }
     address = reserve(w, bytes);
     if (w->bytes != NULL && bytes != 0) {
         memcpy(host_of(w, address), data, bytes);
     }
-    return (void *)(uintptr_t)address;
+    return address;
 }
 
 static struct facet_scene_mesh put_mesh(struct writer *w, const struct facet_scene_mesh *mesh)
@@ -46,18 +46,18 @@ static struct facet_scene_mesh put_mesh(struct writer *w, const struct facet_sce
     struct facet_scene_mesh copy = *mesh;
     uint64_t vertices = mesh->vertex_count, float_bytes = sizeof(float);
 
-    copy.indices =
+    copy.indices_at =
         put(w, mesh->indices, 3 * sizeof *mesh->indices * (uint64_t)mesh->triangle_count);
-    copy.positions = put(w, mesh->positions, 3 * float_bytes * vertices);
-    copy.normals = put(w, mesh->normals, 3 * float_bytes * vertices);
-    copy.colors = put(w, mesh->colors, 4 * float_bytes * vertices);
+    copy.positions_at = put(w, mesh->positions, 3 * float_bytes * vertices);
+    copy.normals_at = put(w, mesh->normals, 3 * float_bytes * vertices);
+    copy.colors_at = put(w, mesh->colors, 4 * float_bytes * vertices);
     for (unsigned set = 0; set < FACET_SCENE_UV_SETS; set++) {
-        copy.uv[set] = put(w, mesh->uv[set], 2 * float_bytes * vertices);
+        copy.uv_at[set] = put(w, mesh->uv[set], 2 * float_bytes * vertices);
     }
     return copy;
 }
 
-static void *put_meshes(struct writer *w, const struct facet_scene *scene)
+static uint64_t put_meshes(struct writer *w, const struct facet_scene *scene)
 {
     uint64_t address = reserve(w, sizeof *scene->meshes * (uint64_t)scene->mesh_count);
 
@@ -68,38 +68,38 @@ static void *put_meshes(struct writer *w, const struct facet_scene *scene)
             memcpy(host_of(w, address) + i * sizeof copy, &copy, sizeof copy);
         }
     }
-    return (void *)(uintptr_t)address;
+    return address;
 }
 
-static void *put_textures(struct writer *w, const struct facet_scene *scene)
+static uint64_t put_textures(struct writer *w, const struct facet_scene *scene)
 {
     uint64_t address = reserve(w, sizeof *scene->textures * (uint64_t)scene->texture_count);
 
     for (uint32_t i = 0; i < scene->texture_count; i++) {
         struct facet_scene_texture copy = scene->textures[i];
 
-        copy.rgba = put(w, copy.rgba, UINT64_C(4) * copy.width * copy.height);
+        copy.rgba_at = put(w, copy.rgba, UINT64_C(4) * copy.width * copy.height);
         if (w->bytes != NULL) {
             memcpy(host_of(w, address) + i * sizeof copy, &copy, sizeof copy);
         }
     }
-    return (void *)(uintptr_t)address;
+    return address;
 }
 
-static const struct facet_scene *put_scene(struct writer *w, const struct facet_scene *scene)
+static uint64_t put_scene(struct writer *w, const struct facet_scene *scene)
 {
     struct facet_scene copy = *scene;
 
-    copy.meshes = put_meshes(w, scene);
-    copy.instances =
+    copy.meshes_at = put_meshes(w, scene);
+    copy.instances_at =
         put(w, scene->instances, sizeof *scene->instances * (uint64_t)scene->instance_count);
-    copy.materials =
+    copy.materials_at =
         put(w, scene->materials, sizeof *scene->materials * (uint64_t)scene->material_count);
-    copy.textures = put_textures(w, scene);
-    copy.lights = put(w, scene->lights, sizeof *scene->lights * (uint64_t)scene->light_count);
-    copy.cameras = NULL; /* the picture has its own */
+    copy.textures_at = put_textures(w, scene);
+    copy.lights_at = put(w, scene->lights, sizeof *scene->lights * (uint64_t)scene->light_count);
+    copy.cameras_at = 0; /* the picture has its own */
     copy.camera_count = 0;
-    copy.left_out = NULL;
+    copy.left_out_at = 0;
     copy.left_out_count = 0;
     return put(w, &copy, sizeof copy);
 }
@@ -132,10 +132,10 @@ static void write_all(struct writer *w,
     block.layout = facet_guest_layout();
     block.offload = offload;
     block.picture = *picture;
-    block.picture.scene = put_scene(w, picture->scene);
-    block.picture.lamps =
+    block.picture.scene_at = put_scene(w, picture->scene);
+    block.picture.lamps_at =
         put(w, picture->lamps, sizeof *picture->lamps * (uint64_t)picture->lamp_count);
-    block.bvh = (uint64_t)(uintptr_t)put(w, bvh, bvh_bytes);
+    block.bvh = put(w, bvh, bvh_bytes);
     block.bvh_bytes = bvh_bytes;
     ask_materials(picture->scene, &block);
     if (w->bytes != NULL) {
@@ -153,7 +153,7 @@ enum facet_status facet_render_guest_image_make(const struct facet_picture *pict
     struct writer w = {NULL, 0};
 
     write_all(&w, picture, bvh, bvh_bytes, offload);
-    w.bytes = calloc(1, w.size);
+    w.bytes = w.size <= SIZE_MAX ? calloc(1, (size_t)w.size) : NULL;
     if (w.bytes == NULL) {
         return facet_fail(err,
                           FACET_ERR_MEMORY,

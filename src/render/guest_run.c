@@ -280,22 +280,3 @@ enum facet_status facet_render_garage_draw(const struct facet_render *render,
     }
     return facet_render_each_bucket(render, draw_bucket, garage, pool, progress, out, report, err);
 }
-
-enum facet_status facet_render_guest_draw(const struct facet_render *render,
-                                          const struct facet_render_guest_program *program,
-                                          facet_pool *pool,
-                                          struct facet_progress *progress,
-                                          struct facet_image_f *out,
-                                          struct facet_render_report *report,
-                                          struct facet_error *err)
-{
-    struct facet_render_garage *garage = facet_render_garage_create(program);
-    enum facet_status status;
-
-    if (garage == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machines");
-    }
-    status = facet_render_garage_draw(render, garage, pool, progress, out, report, err);
-    facet_render_garage_destroy(garage);
-    return status;
-}

@@ -36,13 +36,4 @@ enum facet_status facet_render_garage_draw(const struct facet_render *render,
                                            struct facet_render_report *report,
                                            struct facet_error *err);
 
-/* A picture by machines that are made for it. */
-enum facet_status facet_render_guest_draw(const struct facet_render *render,
-                                          const struct facet_render_guest_program *program,
-                                          facet_pool *pool,
-                                          struct facet_progress *progress,
-                                          struct facet_image_f *out,
-                                          struct facet_render_report *report,
-                                          struct facet_error *err);
-
 #endif

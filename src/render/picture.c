@@ -159,6 +159,24 @@ static enum facet_status unpack_unit(void *context,
     return FACET_OK;
 }
 
+/* The units that begin in the buckets that are asked for. */
+static enum facet_status draw_some(const struct facet_render_options *options,
+                                   struct job *job,
+                                   facet_pool *pool,
+                                   struct facet_error *err)
+{
+    const uint32_t buckets = facet_render_buckets(options), grain = facet_render_grain(options);
+    const struct facet_render_some *some = options->some;
+    enum facet_status status = FACET_OK;
+
+    for (uint32_t i = some->first; i < buckets && i - some->first < some->count; i++) {
+        if (i % grain == 0 && status == FACET_OK) {
+            status = draw_unit(job, i, i + grain, pool, err);
+        }
+    }
+    return status;
+}
+
 /* A new picture, and its units in any of the ways that there are: by `draw`, or out of parts. */
 static enum facet_status fill(const struct facet_render_options *options,
                               facet_draw_tile_fn *draw,
@@ -178,7 +196,9 @@ static enum facet_status fill(const struct facet_render_options *options,
                                       .compute = draw_unit,
                                       .pack = pack_unit,
                                       .unpack = unpack_unit};
-    enum facet_status status = facet_image_f_create(out, options->width, options->height, err);
+    enum facet_status status =
+        options->some != NULL ? FACET_OK
+                              : facet_image_f_create(out, options->width, options->height, err);
 
     if (status != FACET_OK) {
         return status;
@@ -192,6 +212,8 @@ static enum facet_status fill(const struct facet_render_options *options,
             options->machine->one_unit ? 0 : facet_render_pixel_bucket(options->pixel, options);
 
         status = draw_unit(&job, first, first + 1, pool, err);
+    } else if (options->some != NULL) {
+        status = draw_some(options, &job, pool, err);
     } else if (set != NULL) {
         status = facet_share_set_unpack(set, &units, err);
     } else {
@@ -207,7 +229,7 @@ static enum facet_status fill(const struct facet_render_options *options,
         }
     }
     free(job.took);
-    if (status != FACET_OK) {
+    if (status != FACET_OK && options->some == NULL) {
         facet_image_f_free(out);
     }
     return status;

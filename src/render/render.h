@@ -41,6 +41,12 @@ struct facet_render_device {
     struct facet_error failure;
 };
 
+/* Buckets that one call of facet_render_draw adds to a picture that is there already, for someone
+ * who shows it while it grows. A machine with one_unit draws all of it with the first. */
+struct facet_render_some {
+    uint32_t first, count;
+};
+
 struct facet_render_options {
     const struct facet_render_machine *machine;
     struct facet_scene_camera camera;
@@ -59,7 +65,8 @@ struct facet_render_options {
     bool plain;                  /* the machine goes the plain way: the same picture, slower */
     struct facet_counts *counts; /* what the machine's programs and draws do is added; NULL: nothing
                                     is counted */
-    struct facet_render_pixel *pixel; /* NULL, or what is asked about one pixel (pixel.h) */
+    struct facet_render_pixel *pixel;     /* NULL, or what is asked about one pixel (pixel.h) */
+    const struct facet_render_some *some; /* NULL: all. May change between two draws */
     struct facet_share *share; /* which buckets are drawn here; NULL: all. The picture is whole when
                                   the share ends so */
 };
@@ -96,7 +103,8 @@ uint32_t facet_render_buckets(const struct facet_render_options *options);
  */
 uint32_t facet_render_grain(const struct facet_render_options *options);
 
-/* Fills a new picture; empty on failure. */
+/* Fills a new picture; empty on failure. With options.some, the report has what these buckets took,
+ * and the picture, of the right size, stays. */
 enum facet_status facet_render_draw(const struct facet_render *render,
                                     facet_pool *pool,
                                     struct facet_progress *progress,

@@ -12,6 +12,7 @@ struct gfx_state {
     struct facet_picture picture;
     struct facet_guest_gfx_input *input;
     struct facet_render_guest_image image; /* of the guest's memory; empty on the host */
+    facet_render_garage *garage;           /* NULL on the host */
 };
 
 static enum facet_status open_gfx(struct facet_render *render,
@@ -43,6 +44,18 @@ static enum facet_status open_gfx(struct facet_render *render,
         render->options.pixel->elf = facet_gfx_elf;
         render->options.pixel->elf_bytes = sizeof facet_gfx_elf;
     }
+    if (status == FACET_OK && on_hart) {
+        state->garage =
+            facet_render_garage_create(&(struct facet_render_guest_program){facet_gfx_elf,
+                                                                            sizeof facet_gfx_elf,
+                                                                            &state->image,
+                                                                            render->options.plain,
+                                                                            render->options.counts,
+                                                                            render->options.pixel});
+        status = state->garage != NULL
+                     ? FACET_OK
+                     : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the machines");
+    }
     return status;
 }
 
@@ -51,6 +64,7 @@ static void close_gfx(struct facet_render *render)
     struct gfx_state *state = render->state;
 
     if (state != NULL) {
+        facet_render_garage_destroy(state->garage);
         free(state->input);
         free(state->image.bytes);
         free(state);
@@ -66,14 +80,8 @@ static enum facet_status draw_on_hart(const struct facet_render *render,
                                       struct facet_error *err)
 {
     const struct gfx_state *state = render->state;
-    const struct facet_render_guest_program program = {facet_gfx_elf,
-                                                       sizeof facet_gfx_elf,
-                                                       &state->image,
-                                                       render->options.plain,
-                                                       render->options.counts,
-                                                       render->options.pixel};
 
-    return facet_render_guest_draw(render, &program, pool, progress, out, report, err);
+    return facet_render_garage_draw(render, state->garage, pool, progress, out, report, err);
 }
 
 static enum facet_status draw_bucket(void *context,

@@ -18,27 +18,6 @@
 
 enum { BRIEF_ROWS = 12 }; /* of rays or samples on one screen */
 
-bool report_pixel_read(
-    const struct cli_args *args, uint32_t width, uint32_t height, uint32_t *x, uint32_t *y)
-{
-    const char *text = cli_value(args, "pixel");
-    unsigned at[2];
-    char end;
-
-    if (strspn(text, "0123456789,") != strlen(text) ||
-        sscanf(text, "%9u,%9u%c", &at[0], &at[1], &end) != 2 || at[0] >= width || at[1] >= height) {
-        (void)cli_bad(args,
-                      "--pixel is '%s'; expected X,Y from the top left, below %u,%u (--size)",
-                      text,
-                      (unsigned)width,
-                      (unsigned)height);
-        return false;
-    }
-    *x = at[0];
-    *y = at[1];
-    return true;
-}
-
 /* ---- rays ---- */
 
 static void
@@ -517,27 +496,23 @@ static void record_places(struct facet_record *r, const struct report_pixel *p, 
 
 /* ---- everything ---- */
 
-int report_pixel(const struct cli_args *args, const struct report_pixel *p)
+void report_pixel_record(struct facet_record *r, const struct report_pixel *p, bool full)
 {
     const struct facet_render_options *o = p->options;
     const int64_t at[2] = {p->seen->x, p->seen->y};
     const int64_t rgb[3] = {p->color[0], p->color[1], p->color[2]};
-    const bool full = cli_given(args, "full");
-    struct facet_record r;
-    int code;
 
-    facet_record_init(&r, args->json);
-    facet_record_open(&r, NULL, NULL);
-    if (r.json) {
-        facet_record_numbers(&r, "pixel", at, 2);
-        facet_record_word(&r, "machine", o->machine->name);
-        facet_record_numbers(&r, "rgb", rgb, 3);
-        facet_record_vector(&r, "light", NULL, p->light, 3);
+    facet_record_open(r, NULL, NULL);
+    if (r->json) {
+        facet_record_numbers(r, "pixel", at, 2);
+        facet_record_word(r, "machine", o->machine->name);
+        facet_record_numbers(r, "rgb", rgb, 3);
+        facet_record_vector(r, "light", NULL, p->light, 3);
         if (p->nodes >= 0) {
-            facet_record_float(&r, "heat", p->nodes);
+            facet_record_float(r, "heat", p->nodes);
         }
     } else {
-        facet_record_say(&r,
+        facet_record_say(r,
                          "pixel %u,%u of %u x %u on %s: #%02x%02x%02x, light %.6g %.6g %.6g",
                          (unsigned)p->seen->x,
                          (unsigned)p->seen->y,
@@ -551,27 +526,23 @@ int report_pixel(const struct cli_args *args, const struct report_pixel *p)
                          (double)p->light[1],
                          (double)p->light[2]);
         if (p->nodes >= 0) {
-            facet_record_line(&r, "heat", NULL);
-            facet_record_say(&r, "%.6g nodes per primary ray", (double)p->nodes);
+            facet_record_line(r, "heat", NULL);
+            facet_record_say(r, "%.6g nodes per primary ray", (double)p->nodes);
         }
     }
     if (!o->machine->rasterizes) {
-        record_rays(&r, p, full);
+        record_rays(r, p, full);
     }
     if (p->on_hart) {
-        facet_record_line(&r, NULL, NULL);
-        facet_record_say(&r, "drawn by the host's own code; the same sources on the hart:");
+        facet_record_line(r, NULL, NULL);
+        facet_record_say(r, "drawn by the host's own code; the same sources on the hart:");
     }
-    record_fragments(&r, p, full);
-    record_stores(&r, p, full);
-    record_places(&r, p, full);
-    if (o->machine->rasterizes && p->seen->elf == NULL && p->seen->places == 0 && !r.json) {
-        facet_record_line(&r, NULL, NULL);
-        facet_record_say(&r,
-                         "drawn by the host's own code; this facet has no program for the hart");
+    record_fragments(r, p, full);
+    record_stores(r, p, full);
+    record_places(r, p, full);
+    if (o->machine->rasterizes && p->seen->elf == NULL && p->seen->places == 0 && !r->json) {
+        facet_record_line(r, NULL, NULL);
+        facet_record_say(r, "drawn by the host's own code; this facet has no program for the hart");
     }
-    facet_record_close(&r);
-    code = cli_print_record(args, &r);
-    facet_record_free(&r);
-    return code;
+    facet_record_close(r);
 }

@@ -2,9 +2,10 @@
 #ifndef FACET_REPORT_PIXEL_H
 #define FACET_REPORT_PIXEL_H
 
-#include "command/command.h"
-
+#include "record/record.h"
 #include "render/pixel.h"
+
+struct cli_args;
 
 struct report_pixel {
     const struct facet_scene *scene;
@@ -23,6 +24,8 @@ bool report_pixel_read(
     const struct cli_args *args, uint32_t width, uint32_t height, uint32_t *x, uint32_t *y);
 /* Between opening and drawing: where the guest program traces rays, or keeps its bucket. */
 void report_pixel_find_entry(struct facet_render_pixel *pixel, bool rasterizes);
+/* Everything, as one object; `full`: all rays, and every value and its bits. */
+void report_pixel_record(struct facet_record *r, const struct report_pixel *p, bool full);
 /* Text or JSON; returns the exit code. */
 int report_pixel(const struct cli_args *args, const struct report_pixel *p);
 

@@ -6,15 +6,13 @@
 #include "base/file.h"
 #include "base/side_file.h"
 #include "confine/sandbox.h"
-#include "scene/reader.h"
-#include "scene/validate.h"
+#include "scene/parse.h"
 #include "scene/wire.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define DEFAULT_MEMORY_BYTES (UINT64_C(8) << 30)
 #define DEFAULT_SECONDS 10U
@@ -29,9 +27,7 @@ struct job {
     struct facet_bytes file;
     struct facet_channel *channel; /* of the side that runs */
     bool fixed_time;               /* the caller gave a time limit */
-    char *folder;                  /* of the scene; NULL for standard input */
-    uint32_t files_served;
-    uint64_t bytes_served;
+    struct facet_scene_folder folder;
     struct facet_scene *scene; /* the parent's result */
 };
 
@@ -96,12 +92,9 @@ static bool put_channel(void *context, const void *bytes, size_t size)
     return facet_channel_write(context, bytes, size);
 }
 
-static enum facet_status
-read_scene(struct job *job, struct facet_scene *scene, struct facet_error *err)
+static void run_job(void *context, struct facet_channel *channel)
 {
-    static enum facet_status (*const readers[FACET_FORMAT_COUNT])(
-        const struct facet_reader *, struct facet_scene *, struct facet_error *) = {
-        facet_gltf_read, facet_obj_read, facet_ply_read, facet_stl_read};
+    struct job *job = context;
     const struct facet_reader reader = {.data = job->file.data,
                                         .size = job->file.size,
                                         .pose = job->options->pose,
@@ -109,17 +102,6 @@ read_scene(struct job *job, struct facet_scene *scene, struct facet_error *err)
                                         .keep_flat = job->options->inactive,
                                         .fetch = fetch,
                                         .context = job};
-
-    if (reader.pose != NULL && job->format != FACET_FORMAT_GLTF) {
-        return facet_fail(err, FACET_ERR_INPUT, 0, "only glTF files have animations");
-    }
-
-    return readers[job->format](&reader, scene, err);
-}
-
-static void run_job(void *context, struct facet_channel *channel)
-{
-    struct job *job = context;
     struct facet_scene scene;
     struct facet_error err;
     uint32_t tag;
@@ -127,7 +109,7 @@ static void run_job(void *context, struct facet_channel *channel)
     memset(&err, 0, sizeof err);
     facet_scene_init(&scene);
     job->channel = channel;
-    tag = read_scene(job, &scene, &err) == FACET_OK ? TAG_SCENE : TAG_ERROR;
+    tag = facet_scene_parse(job->format, &reader, &scene, &err) == FACET_OK ? TAG_SCENE : TAG_ERROR;
     if (!facet_channel_write(channel, &tag, sizeof tag)) {
         return;
     }
@@ -154,34 +136,6 @@ static uint32_t seconds_for(size_t bytes)
     return (uint32_t)(bytes >> 20);
 }
 
-static enum facet_status read_side_file(struct job *job,
-                                        const char *name,
-                                        struct facet_bytes *bytes,
-                                        struct facet_error *err)
-{
-    uint64_t left = FACET_IMPORT_MAX_TOTAL_BYTES - job->bytes_served;
-    enum facet_status status;
-
-    if (job->folder == NULL) {
-        return facet_fail(err,
-                          FACET_ERR_INPUT,
-                          0,
-                          "a scene from standard input cannot refer to the file %.200s",
-                          name);
-    }
-    if (++job->files_served > FACET_IMPORT_MAX_FILES) {
-        return facet_fail(err,
-                          FACET_ERR_LIMIT,
-                          0,
-                          "the scene refers to more than %u other files",
-                          FACET_IMPORT_MAX_FILES);
-    }
-    left = left < FACET_IMPORT_MAX_FILE_BYTES ? left : FACET_IMPORT_MAX_FILE_BYTES;
-    status = facet_side_file_read(job->folder, name, (size_t)left, bytes, err);
-    job->bytes_served += bytes->size;
-    return status;
-}
-
 static bool answer(struct job *job, const char *name)
 {
     struct facet_bytes bytes = {NULL, 0};
@@ -191,7 +145,7 @@ static bool answer(struct job *job, const char *name)
     bool ok;
 
     memset(&err, 0, sizeof err);
-    status = read_side_file(job, name, &bytes, &err);
+    status = facet_scene_folder_read(&job->folder, name, &bytes, &err);
     size = bytes.size;
     if (!job->fixed_time) {
         job->channel->cpu_seconds += seconds_for(bytes.size);
@@ -250,67 +204,6 @@ serve(void *context, struct facet_channel *channel, struct facet_error *err)
     }
 }
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t length = strlen(path), tail = strlen(suffix);
-
-    return length > tail && strcasecmp(path + length - tail, suffix) == 0;
-}
-
-enum facet_status facet_scene_detect(const char *path,
-                                     const uint8_t *data,
-                                     size_t size,
-                                     enum facet_scene_format *out,
-                                     struct facet_error *err)
-{
-    size_t at = 0;
-
-    if (size == 0) {
-        return facet_fail(err, FACET_ERR_INPUT, 0, "the file is empty");
-    }
-    while (at < size &&
-           (data[at] == ' ' || data[at] == '\n' || data[at] == '\r' || data[at] == '\t')) {
-        at++;
-    }
-    if (size >= 4 && memcmp(data, "glTF", 4) == 0) {
-        *out = FACET_FORMAT_GLTF;
-    } else if (size >= 4 && memcmp(data, "ply", 3) == 0 && (data[3] == '\n' || data[3] == '\r')) {
-        *out = FACET_FORMAT_PLY;
-    } else if (has_suffix(path, ".gltf") || has_suffix(path, ".glb")) {
-        *out = FACET_FORMAT_GLTF;
-    } else if (has_suffix(path, ".obj")) {
-        *out = FACET_FORMAT_OBJ;
-    } else if (has_suffix(path, ".ply")) {
-        *out = FACET_FORMAT_PLY;
-    } else if (has_suffix(path, ".stl") || facet_stl_is_binary(data, size) ||
-               (size - at > 6 && memcmp(data + at, "solid ", 6) == 0)) {
-        *out = FACET_FORMAT_STL;
-    } else if (at < size && data[at] == '{') {
-        *out = FACET_FORMAT_GLTF;
-    } else {
-        return facet_fail(err,
-                          FACET_ERR_INPUT,
-                          0,
-                          "unknown kind of scene: expected .gltf, .glb, .obj, .ply or .stl");
-    }
-    return FACET_OK;
-}
-
-static void drop_looks(struct facet_scene *scene)
-{
-    for (uint32_t i = 0; i < scene->mesh_count; i++) {
-        struct facet_scene_mesh *mesh = &scene->meshes[i];
-
-        free(mesh->normals);
-        free(mesh->colors);
-        mesh->normals = mesh->colors = NULL;
-        for (unsigned set = 0; set < FACET_SCENE_UV_SETS; set++) {
-            free(mesh->uv[set]);
-            mesh->uv[set] = NULL;
-        }
-    }
-}
-
 /* Parse in the child, check here. */
 static enum facet_status
 import_job(struct job *job, const struct facet_import_options *options, struct facet_error *err)
@@ -333,14 +226,7 @@ import_job(struct job *job, const struct facet_import_options *options, struct f
         status = facet_sandbox_run(&sandbox, err);
     }
     if (status == FACET_OK) {
-        status = options->inactive ? facet_scene_validate_shape(job->scene, err)
-                                   : facet_scene_validate(job->scene, err);
-    }
-    if (status == FACET_OK) {
-        status = facet_scene_finish(job->scene, err);
-    }
-    if (status == FACET_OK && options->shape_only) {
-        drop_looks(job->scene);
+        status = facet_scene_accept(job->scene, options, err);
     }
     return status;
 }
@@ -352,6 +238,7 @@ enum facet_status facet_scene_import(const char *path,
 {
     static const struct facet_import_options defaults;
     struct job job = {.path = path, .scene = out};
+    char *folder = NULL;
     enum facet_status status;
 
     facet_scene_init(out);
@@ -363,14 +250,13 @@ enum facet_status facet_scene_import(const char *path,
     job.options = options;
     job.fixed_time = options->cpu_seconds != 0;
     if (strcmp(path, "-") != 0) {
-        job.folder = facet_folder_of(path);
-        status =
-            job.folder != NULL ? FACET_OK : facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+        job.folder.path = folder = facet_folder_of(path);
+        status = folder != NULL ? FACET_OK : facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
     }
     if (status == FACET_OK) {
         status = import_job(&job, options, err);
     }
-    free(job.folder);
+    free(folder);
     free(job.file.data);
     if (status != FACET_OK) {
         facet_scene_free(out);

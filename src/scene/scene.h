@@ -30,6 +30,14 @@
 #define FACET_SCENE_UV_SETS 8U
 #define FACET_SCENE_NONE UINT32_MAX
 
+/* A pointer with room for 64 bits on every host: guest programs find these structs in their memory
+ * (guest/block.h), where NAME_at is the guest's address. */
+#define FACET_WIDE_POINTER(type, name)                                                             \
+    union {                                                                                        \
+        type *name;                                                                                \
+        uint64_t name##_at;                                                                        \
+    }
+
 struct facet_bounds {
     float lo[3], hi[3]; /* lo > hi: empty */
 };
@@ -61,12 +69,15 @@ struct facet_scene_mesh {
     uint32_t geometry; /* its number in the object that it is a part of */
     bool continues;    /* it belongs to the same object as the mesh before */
     struct facet_scene_traits traits;
-    uint32_t *indices;              /* 3 per triangle, each < vertex_count */
-    float *positions;               /* 3 per vertex */
-    float *normals;                 /* 3 per vertex; NULL: flat, use the triangle's normal */
-    float *colors;                  /* linear RGBA, 4 per vertex; NULL: white */
-    float *uv[FACET_SCENE_UV_SETS]; /* 2 per vertex; NULL: (0, 0) everywhere */
-    struct facet_bounds bounds;     /* in object space */
+    FACET_WIDE_POINTER(uint32_t, indices); /* 3 per triangle, each < vertex_count */
+    FACET_WIDE_POINTER(float, positions);  /* 3 per vertex */
+    FACET_WIDE_POINTER(float, normals);    /* 3 per vertex; NULL: flat, use the triangle's normal */
+    FACET_WIDE_POINTER(float, colors);     /* linear RGBA, 4 per vertex; NULL: white */
+    union {
+        float *uv[FACET_SCENE_UV_SETS]; /* 2 per vertex; NULL: (0, 0) everywhere */
+        uint64_t uv_at[FACET_SCENE_UV_SETS];
+    };
+    struct facet_bounds bounds; /* in object space */
 };
 
 struct facet_scene_instance {
@@ -105,7 +116,7 @@ struct facet_scene_material {
 struct facet_scene_texture {
     char name[FACET_SCENE_NAME_BYTES];
     uint32_t width, height;
-    uint8_t *rgba; /* sRGB-encoded colour, straight alpha, row 0 on top */
+    FACET_WIDE_POINTER(uint8_t, rgba); /* sRGB-encoded colour, straight alpha, row 0 on top */
 };
 
 enum facet_camera_kind { FACET_CAMERA_PERSPECTIVE, FACET_CAMERA_ORTHOGRAPHIC, FACET_CAMERA_COUNT };
@@ -159,14 +170,14 @@ struct facet_left_out {
 struct facet_scene {
     uint32_t mesh_count, instance_count, material_count, texture_count;
     uint32_t camera_count, light_count, left_out_count;
-    struct facet_scene_mesh *meshes;
-    struct facet_scene_instance *instances;
-    struct facet_scene_material *materials;
-    struct facet_scene_texture *textures;
-    struct facet_scene_camera *cameras; /* at least one after import */
-    struct facet_scene_light *lights;   /* at least one after import */
-    struct facet_left_out *left_out;    /* by kind, in the order of the file */
-    struct facet_bounds bounds;         /* of all instances, in world space */
+    FACET_WIDE_POINTER(struct facet_scene_mesh, meshes);
+    FACET_WIDE_POINTER(struct facet_scene_instance, instances);
+    FACET_WIDE_POINTER(struct facet_scene_material, materials);
+    FACET_WIDE_POINTER(struct facet_scene_texture, textures);
+    FACET_WIDE_POINTER(struct facet_scene_camera, cameras); /* at least one after import */
+    FACET_WIDE_POINTER(struct facet_scene_light, lights);   /* at least one after import */
+    FACET_WIDE_POINTER(struct facet_left_out, left_out);    /* by kind, in the order of the file */
+    struct facet_bounds bounds;                             /* of all instances, in world space */
 };
 
 void facet_scene_init(struct facet_scene *scene);

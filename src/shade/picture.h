@@ -48,7 +48,7 @@ typedef enum facet_status facet_shade_trace_fn(const void *machine,
                                                struct facet_error *err);
 
 struct facet_picture {
-    const struct facet_scene *scene;
+    FACET_WIDE_POINTER(const struct facet_scene, scene);
     struct facet_scene_camera camera;
     uint32_t width, height;
     uint32_t spp, seed;
@@ -57,7 +57,8 @@ struct facet_picture {
     uint32_t ao_rays;
     float ao_distance; /* above 0 */
     uint32_t bounces;
-    const struct facet_lamp *lamps; /* for paths: surfaces that glow; none when bounces is 0 */
+    /* For paths: surfaces that glow; none when bounces is 0. */
+    FACET_WIDE_POINTER(const struct facet_lamp, lamps);
     uint32_t lamp_count;
     float sky_level; /* brightness of the sky beside the scene's lights (light.h) */
 };
@@ -66,7 +67,7 @@ struct facet_picture {
 
 /* A camera and a picture's size, ready for rays: half extents of the window at depth 1. */
 struct facet_shade_lens {
-    const struct facet_scene_camera *camera;
+    FACET_WIDE_POINTER(const struct facet_scene_camera, camera);
     double half_width, half_height;
     uint32_t width, height;
 };
