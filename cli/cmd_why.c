@@ -15,32 +15,20 @@ struct question {
     facet_pool *pool;
 };
 
-/* One picture with other options; *render (may be NULL) stays open. */
+/* A picture of all pixels. */
 static enum facet_status draw(const struct question *q,
                               const struct facet_render_options *options,
                               struct facet_image_f *image,
-                              struct facet_render **render,
                               struct facet_error *err)
 {
-    struct facet_progress progress;
     struct facet_render_report report;
-    struct facet_render *own = NULL;
-    enum facet_status status;
+    struct facet_render *render = NULL;
+    enum facet_status status = facet_render_open(&q->scene, options, q->pool, NULL, &render, err);
 
-    facet_progress_start(&progress, &(struct facet_progress_config){.fd = 2, .quiet = true});
-    status = facet_render_open(&q->scene, options, q->pool, &progress, &own, err);
     if (status == FACET_OK) {
-        if (options->pixel != NULL && options->view == FACET_SHADE_PICTURE) {
-            report_pixel_find_entry(options->pixel, options->machine->rasterizes);
-        }
-        status = facet_render_draw(own, q->pool, &progress, image, &report, err);
+        status = facet_render_draw(render, q->pool, NULL, image, &report, err);
     }
-    facet_progress_finish(&progress);
-    if (status == FACET_OK && render != NULL) {
-        *render = own;
-    } else {
-        facet_render_close(own);
-    }
+    facet_render_close(render);
     return status;
 }
 
@@ -54,7 +42,7 @@ find_hottest(const struct question *q, struct facet_render_pixel *seen, struct f
     size_t best = 0;
 
     heat.view = FACET_SHADE_NODES;
-    status = draw(q, &heat, &image, NULL, err);
+    status = draw(q, &heat, &image, err);
     if (status != FACET_OK) {
         return status;
     }
@@ -67,61 +55,14 @@ find_hottest(const struct question *q, struct facet_render_pixel *seen, struct f
     return FACET_OK;
 }
 
-static enum facet_status count_nodes(const struct question *q,
-                                     const struct facet_render_pixel *at,
-                                     float *nodes,
-                                     struct facet_error *err)
-{
-    struct facet_render_pixel seen = {.x = at->x, .y = at->y};
-    struct facet_render_options heat = q->options;
-    struct facet_image_f image = {0};
-    enum facet_status status;
-
-    *nodes = -1;
-    if (q->options.machine->rasterizes) {
-        return FACET_OK;
-    }
-    heat.view = FACET_SHADE_NODES;
-    heat.pixel = &seen;
-    status = draw(q, &heat, &image, NULL, err);
-    if (status == FACET_OK) {
-        *nodes = image.rgb[3 * ((size_t)at->y * image.width + at->x)];
-        facet_image_f_free(&image);
-    }
-    facet_render_pixel_free(&seen);
-    return status;
-}
-
-/* The host's own code tells nothing; the same sources on the hart draw the same bits. */
-static enum facet_status watch_twin(const struct question *q,
-                                    struct facet_render_pixel *seen,
-                                    bool *on_hart,
-                                    struct facet_error *err)
-{
-    struct facet_render_options twin = q->options;
-    struct facet_image_f image = {0};
-    enum facet_status status;
-
-    twin.machine = q->options.machine->on_hart;
-    twin.pixel = seen;
-    status = draw(q, &twin, &image, NULL, err);
-    *on_hart = status == FACET_OK;
-    facet_image_f_free(&image);
-    return status == FACET_ERR_USAGE ? FACET_OK : status; /* there is no program for the hart */
-}
-
 static int ask(struct question *q, struct facet_render_pixel *seen)
 {
     struct facet_render_options options = q->options;
     struct report_pixel p = {
         .scene = &q->scene, .options = &options, .seen = seen, .max_nodes = 1000};
-    struct render_outcome outcome = {0};
-    struct facet_image_f image = {0};
-    struct facet_image picture = {0};
-    struct facet_render *render = NULL;
     struct facet_error err = {0};
     enum facet_status status = FACET_OK;
-    int code = CLI_BAD;
+    int code;
 
     if (cli_given(q->args, "hottest")) {
         status = find_hottest(q, seen, &err);
@@ -129,39 +70,11 @@ static int ask(struct question *q, struct facet_render_pixel *seen)
         return CLI_BAD;
     }
     if (status == FACET_OK) {
-        status = count_nodes(q, seen, &p.nodes, &err);
+        status = report_pixel_ask(
+            &p, &options, seen, q->pool, (float)q->request.exposure, q->request.clamp, &err);
     }
-    options.pixel = seen;
-    if (status == FACET_OK) {
-        status = draw(q, &options, &image, &render, &err);
-    }
-    if (status == FACET_OK && options.machine->on_hart != NULL) {
-        status = watch_twin(q, seen, &p.on_hart, &err);
-    }
-    for (uint32_t i = 0; i < seen->places; i++) {
-        seen->failed |= seen->history[i].failed;
-    }
-    if (status == FACET_OK && seen->failed) {
-        status = facet_fail(&err, FACET_ERR_MEMORY, 0, "out of memory for the pixel");
-    }
-    if (status == FACET_OK) {
-        outcome.exposure = (options.machine->display ? 1.0F : facet_shade_exposure(&q->scene)) *
-                           (float)q->request.exposure;
-        status = report_render_picture(&q->request, &options, &image, &outcome, &picture, &err);
-    }
-    if (status == FACET_OK) {
-        const size_t i = (size_t)seen->y * image.width + seen->x;
-
-        memcpy(p.light, image.rgb + 3 * i, sizeof p.light);
-        memcpy(p.color, picture.rgba + 4 * i, sizeof p.color);
-        p.render = render;
-        code = report_pixel(q->args, &p);
-    } else {
-        code = cli_bad_error(q->args, &err);
-    }
-    facet_render_close(render);
-    facet_image_f_free(&image);
-    facet_image_free(&picture);
+    code = status == FACET_OK ? report_pixel(q->args, &p) : cli_bad_error(q->args, &err);
+    report_pixel_free(&p, seen);
     return code;
 }
 
@@ -198,7 +111,6 @@ static int run_why(const struct cli_args *args)
                              q.options.machine->name)
                    : ask(&q, &seen);
     }
-    facet_render_pixel_free(&seen);
     facet_pool_destroy(q.pool);
     facet_scene_free(&q.scene);
     return code;

@@ -17,9 +17,12 @@ CLANG, LINKER_FOLDER = "clang-14", "/usr/lib/llvm-14/bin"
 
 # Files of libfacet that need threads, terminals or files: wasm/ has what takes their place.
 REPLACED = {f"src/base/{name}.c" for name in ("pool", "progress", "new_file", "side_file", "file")}
-# What the page needs besides: pictures and command lists.
-PICTURES = ["src/render/bvh_view.c", "src/render/heat.c", "src/render/develop.c", "src/shade/camera.c", "src/scene/frame.c",
-            "src/scene/matrix.c", "src/image/color.c", "src/image/text.c", "src/image/compare.c"]
+# What the page needs besides: scenes but what starts a process, writes or makes them; pictures; command lists.
+SCENES = sorted(str(path.relative_to(ROOT)) for folder in ("src/scene", "src/scene/gltf", "src/shade", "src/render")
+                for path in (ROOT / folder).glob("*.c") if path.name not in ("import.c", "wire.c", "make.c", "shapes.c", "glb.c"))
+RASTERISER = [f"guest/gfx/{name}.c" for name in ("bucket", "mesh", "raster", "shade", "unit_portable")]
+PICTURES = [*SCENES, *RASTERISER, "src/report/pixel.c", "src/report/pixel_ask.c", "src/image/color.c", "src/image/text.c",
+            "src/image/compare.c"]
 LISTS = ["src/json/number.c", "src/image/image.c", *(f"src/tile_list/{name}.c" for name in ("list", "play", "pixel", "buffers", "commands", "desc"))]
 # The program for conformance suites has these, and of wasm/ what is no export of the page.
 CONFORM = ["src/conform/facet.c", "src/conform/list.c", "src/documents/tile_case.c", "src/documents/tile_case_run.c",
@@ -28,6 +31,9 @@ SHARED = ["wasm/pool.c", "wasm/progress.c", "wasm/pictures.c", "wasm/json/values
 
 # Operations of a block of the hart call the next one in tail position.
 TAIL_CALLS = "src/xphmg/hart/block"
+
+# The programs for the hart that draw pictures, as the native build embeds them.
+GUESTS = ["guest/render/guest_elf.h", "guest/gfx/gfx_elf.h"]
 
 INCLUDES = ["wasm/include", "wasm/json", ".", "src", "include"]
 COMPILE = ["--target=wasm32-wasi", "-nostdlibinc", "-isystem", "/usr/include/wasm32-wasi", "-include", "base/alloc.h",
@@ -67,8 +73,8 @@ def library_sources(native: pathlib.Path) -> list[pathlib.Path]:
 
 
 def make_tables(native: pathlib.Path) -> None:
-    """What the native build makes from spec/ for the library."""
-    rooms = tuple(str(native / room) for room in ("include/facet/", "src/contract/", "src/isa/"))
+    """What the native build makes from spec/ for the library, and the programs for the hart."""
+    rooms = tuple(str(native / room) for room in ("include/facet/", "src/contract/", "src/isa/", *GUESTS))
     made = [name for target in targets(native) if target["type"] == "custom" for name in target["filename"] if name.startswith(rooms)]
     subprocess.run(["ninja", "-C", str(native), *(str(pathlib.Path(name).relative_to(native)) for name in made)], check=True,
                    stdout=subprocess.DEVNULL)
@@ -82,7 +88,7 @@ def ninja_file(native: pathlib.Path, flags: list[str]) -> str:
     library = [path for path in library_sources(native) if path.is_relative_to(native) or str(path.relative_to(ROOT)) not in REPLACED]
     page = [ROOT / name for name in PICTURES + LISTS] + sorted((ROOT / "wasm").glob("**/*.c"))
     conform = [ROOT / name for name in CONFORM + LISTS + SHARED] + [ROOT / "wasm/fmaf.c"]
-    includes = [f"-I{ROOT / name}" for name in INCLUDES] + [f"-I{native / name}" for name in (".", "src", "include")]
+    includes = [f"-I{ROOT / name}" for name in INCLUDES] + [f"-I{native / name}" for name in (".", "src", "include", "guest/render", "guest/gfx")]
     lines = [RULES.format(clang=CLANG, compile=" ".join(COMPILE + includes + flags), link=" ".join(LINK))]
     for path in dict.fromkeys(library + page + conform):
         lines.append(f"build {object_of(path, native)}: cc {path}")

@@ -3,6 +3,7 @@
 #define FACET_WASM_PAGE_BVH_H
 
 #include "gfx12/image/walk.h"
+#include "scene/scene.h"
 #include "wasm/page.h"
 
 #include <facet/bvh.h>
@@ -28,6 +29,15 @@ static inline uint32_t page_bvh_unit(const struct page_bvh *b, uint32_t i)
 uint32_t page_bvh_node_at(const struct page_bvh *b, uint64_t offset);
 /* FACET_ERR_USAGE for images of XPHMG_RT. */
 enum facet_status page_bvh_needs_gfx12(const struct page_bvh *b, struct facet_error *err);
+/* Moves a camera to where the page has it: ten numbers, eye, target, up and the angle in degrees;
+ * none leave it alone. */
+enum facet_status page_camera_move(const double *numbers,
+                                   size_t bytes,
+                                   struct facet_scene_camera *camera,
+                                   struct facet_error *err);
+struct facet_shade_ray;
+/* An answer of eight floats. */
+int page_give_ray(const struct facet_shade_ray *ray);
 /* A ray of eight floats: origin, direction, t_min, t_max. */
 struct facet_gfx12_query
 page_bvh_query(const struct page_bvh *b, const float *ray, uint32_t flags, uint32_t mask);

@@ -23,8 +23,36 @@ struct page_picture {
     uint32_t done; /* rows, from the top */
 };
 
-/* A camera as the page has it: ten numbers, eye, target, up and the angle in degrees. None: one
- * that sees everything. */
+enum facet_status page_camera_move(const double *numbers,
+                                   size_t bytes,
+                                   struct facet_scene_camera *camera,
+                                   struct facet_error *err)
+{
+    if (bytes == 0) {
+        return FACET_OK;
+    }
+    for (size_t i = 0; i < 10; i++) {
+        if (bytes != 10 * sizeof *numbers || !isfinite(numbers[i]) || fabs(numbers[i]) > 1e30) {
+            return facet_fail(err, FACET_ERR_USAGE, i, "a camera has ten finite numbers");
+        }
+    }
+    if (numbers[9] < 0.01 || numbers[9] > 179.0) {
+        return facet_fail(err, FACET_ERR_USAGE, 9, "the camera's angle is 0.01 to 179 degrees");
+    }
+    camera->kind = FACET_CAMERA_PERSPECTIVE;
+    camera->y_fov = (float)(numbers[9] * 3.14159265358979323846 / 180.0);
+    camera->aspect = 0.0F;
+    if (!facet_scene_aim(numbers, numbers + 3, numbers + 6, camera)) {
+        return facet_fail(err,
+                          FACET_ERR_USAGE,
+                          0,
+                          "the camera has no direction: eye and target are one point, or up is the "
+                          "line between them");
+    }
+    return FACET_OK;
+}
+
+/* A camera as the page has it; no numbers: one that sees everything. */
 static enum facet_status find_camera(const struct page_bvh *b,
                                      const double *numbers,
                                      size_t bytes,
@@ -42,27 +70,7 @@ static enum facet_status find_camera(const struct page_bvh *b,
             err, FACET_ERR_INPUT, 0, "nothing to look at: the root has no children with a box");
     }
     facet_scene_frame(bounds, camera);
-    if (bytes == 0) {
-        return FACET_OK;
-    }
-    for (size_t i = 0; i < 10; i++) {
-        if (bytes != 10 * sizeof *numbers || !isfinite(numbers[i]) || fabs(numbers[i]) > 1e30) {
-            return facet_fail(err, FACET_ERR_USAGE, i, "a camera has ten finite numbers");
-        }
-    }
-    if (numbers[9] < 0.01 || numbers[9] > 179.0) {
-        return facet_fail(err, FACET_ERR_USAGE, 9, "the camera's angle is 0.01 to 179 degrees");
-    }
-    camera->y_fov = (float)(numbers[9] * 3.14159265358979323846 / 180.0);
-    camera->aspect = 0.0F;
-    if (!facet_scene_aim(numbers, numbers + 3, numbers + 6, camera)) {
-        return facet_fail(err,
-                          FACET_ERR_USAGE,
-                          0,
-                          "the camera has no direction: eye and target are one point, or up is the "
-                          "line between them");
-    }
-    return FACET_OK;
+    return page_camera_move(numbers, bytes, camera, err);
 }
 
 /* The answer: ten doubles, as above, for the camera that sees everything, and six for the bounds.
@@ -92,6 +100,20 @@ int PAGE_EXPORT(page_bvh_camera)(const struct page_bvh *b)
     return page_give_bytes(out, 16 * sizeof *out);
 }
 
+int page_give_ray(const struct facet_shade_ray *ray)
+{
+    float *out = malloc(8 * sizeof *out);
+
+    if (out == NULL) {
+        return page_no_memory("a ray");
+    }
+    memcpy(out, ray->origin, sizeof ray->origin);
+    memcpy(out + 3, ray->direction, sizeof ray->direction);
+    out[6] = ray->t_min;
+    out[7] = ray->t_max;
+    return page_give_bytes(out, 8 * sizeof *out);
+}
+
 /* The ray through the middle of a pixel: eight floats. */
 int PAGE_EXPORT(page_bvh_pixel_ray)(const struct page_bvh *b,
                                     uint32_t x,
@@ -106,23 +128,14 @@ int PAGE_EXPORT(page_bvh_pixel_ray)(const struct page_bvh *b,
     struct facet_scene_camera camera;
     struct facet_bounds bounds;
     struct facet_error err = {0};
-    float *out;
 
     if (find_camera(b, numbers, bytes, &bounds, &camera, &err) != FACET_OK ||
         facet_image_check_size(width, height, &err) != FACET_OK) {
         return page_fail(&err);
     }
-    out = malloc(8 * sizeof *out);
-    if (out == NULL) {
-        return page_no_memory("a ray");
-    }
     facet_shade_lens_make(&camera, width, height, &lens);
     facet_shade_lens_ray(&lens, (double)x + 0.5, (double)y + 0.5, &ray);
-    memcpy(out, ray.origin, sizeof ray.origin);
-    memcpy(out + 3, ray.direction, sizeof ray.direction);
-    out[6] = ray.t_min;
-    out[7] = ray.t_max;
-    return page_give_bytes(out, 8 * sizeof *out);
+    return page_give_ray(&ray);
 }
 
 static void close(struct page_picture *p)

@@ -45,4 +45,37 @@ static inline int pthread_once(pthread_once_t *once, void (*routine)(void))
     return 0;
 }
 
+/* Nobody waits: what one thread needs it has. */
+typedef int pthread_cond_t;
+
+static inline int pthread_cond_init(pthread_cond_t *cond, const void *attributes)
+{
+    (void)cond, (void)attributes;
+    return 0;
+}
+
+static inline int pthread_cond_destroy(pthread_cond_t *cond)
+{
+    (void)cond;
+    return 0;
+}
+
+static inline int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+    (void)cond, (void)mutex;
+    return 0;
+}
+
+static inline int pthread_cond_signal(pthread_cond_t *cond)
+{
+    (void)cond;
+    return 0;
+}
+
+static inline int pthread_cond_broadcast(pthread_cond_t *cond)
+{
+    (void)cond;
+    return 0;
+}
+
 #endif

@@ -4,11 +4,13 @@
 #ifndef FACET_WASM_JANSSON_H
 #define FACET_WASM_JANSSON_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef int64_t json_int_t;
+#define JSON_INTEGER_FORMAT PRId64
 typedef enum {
     JSON_OBJECT,
     JSON_ARRAY,
@@ -20,9 +22,10 @@ typedef enum {
     JSON_NULL
 } json_type;
 
-/* A value owns what is in it. */
+/* A value owns what is in it, and belongs to all who have counted themselves. */
 typedef struct json_t {
     json_type type;
+    unsigned owners;
     union {
         json_int_t integer;
         double real;
@@ -64,9 +67,14 @@ double json_number_value(const json_t *number);
                               ((value) = (object)->as.list.items[at_##key]) != NULL;               \
          at_##key++)
 
-/* A copy of a text; NULL when memory is short. */
+/* A copy of a text, an empty list, a number; NULL when memory is short. */
 json_t *json_string(const char *text);
-/* Gives the value back with all that is in it; NULL is allowed. */
+json_t *json_array(void);
+json_t *json_integer(json_int_t value);
+/* The item belongs to the list from now on, and is given back when there is no room: -1. */
+int json_array_append_new(json_t *array, json_t *item);
+json_t *json_incref(json_t *value);
+/* Gives the value back, when nobody else has it with all that is in it; NULL is allowed. */
 void json_decref(json_t *value);
 
 #endif

@@ -20,6 +20,7 @@ static json_t *new_value(json_type type)
 
     if (value != NULL) {
         value->type = type;
+        value->owners = 1;
     }
     return value;
 }
@@ -40,9 +41,46 @@ json_t *json_string(const char *text)
     return value;
 }
 
+json_t *json_array(void)
+{
+    return new_value(JSON_ARRAY);
+}
+
+json_t *json_integer(json_int_t number)
+{
+    json_t *value = new_value(JSON_INTEGER);
+
+    if (value != NULL) {
+        value->as.integer = number;
+    }
+    return value;
+}
+
+int json_array_append_new(json_t *array, json_t *item)
+{
+    if (array == NULL || item == NULL ||
+        !facet_array_fit(&array->as.list.items,
+                         &array->as.list.room,
+                         array->as.list.count + 1,
+                         sizeof(json_t *))) {
+        json_decref(item);
+        return -1;
+    }
+    array->as.list.items[array->as.list.count++] = item;
+    return 0;
+}
+
+json_t *json_incref(json_t *value)
+{
+    if (value != NULL) {
+        value->owners++;
+    }
+    return value;
+}
+
 void json_decref(json_t *value)
 {
-    if (value == NULL) {
+    if (value == NULL || --value->owners > 0) {
         return;
     }
     if (value->type == JSON_STRING) {

@@ -2,6 +2,7 @@
  * in between, and a cancelled call ends there. */
 import { bvhCalls } from "./calls_bvh.ts";
 import { sessionCalls } from "./calls_session.ts";
+import { sceneCalls } from "./calls_scene.ts";
 import { isaCalls } from "./isa.ts";
 import type { Argument, Wasm } from "./wasm.ts";
 
@@ -21,5 +22,6 @@ export const calls: Calls = {
   json: (wasm, [name, ...values]: [string, ...Argument[]]) => wasm.json(name, ...values),
   ...bvhCalls,
   ...isaCalls,
+  ...sceneCalls,
   ...sessionCalls,
 };

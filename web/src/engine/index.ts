@@ -4,7 +4,8 @@ import { isaApi } from "./isa.ts";
 import { Link } from "./link.ts";
 import { machineApi, type MachineApi } from "./machines.ts";
 import { rtApi } from "./rt.ts";
-import type { BvhApi, EngineInfo, EngineSource, IsaApi, RtApi } from "./types.ts";
+import { sceneApi } from "./scene.ts";
+import type { BvhApi, EngineInfo, EngineSource, IsaApi, RtApi, SceneApi } from "./types.ts";
 
 export * from "./types.ts";
 
@@ -13,11 +14,13 @@ export class Engine {
   readonly isa: IsaApi;
   readonly machines: MachineApi;
   readonly rt: RtApi;
+  readonly scenes: SceneApi;
 
   constructor(readonly link: Link) {
     this.bvh = bvhApi(link);
     this.isa = isaApi(link);
     this.rt = rtApi(link);
+    this.scenes = sceneApi(link);
     this.machines = machineApi(link);
   }
 

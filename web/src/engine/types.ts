@@ -304,6 +304,78 @@ export interface BvhApi {
   build(positions: Float32Array, format?: "gfx12" | "xphmg", quality?: "contract" | "fast" | "high"): Promise<Bvh>;
 }
 
+/* ---- scenes ---- */
+
+export interface Machine {
+  name: string; /* as `facet render --machine` has it */
+  summary: string;
+  rays: boolean; /* it traces rays: bounces and heat maps */
+  whole: boolean; /* it cannot draw a part of its picture */
+}
+
+/* What a picture is asked for: options of `facet render`. */
+export interface Look {
+  width: number;
+  height: number;
+  spp: number;
+  seed?: number;
+  bounces: number;
+  aoRays: number; /* 0: no ambient occlusion */
+  aoDistance?: number;
+  exposure: number;
+  clamp: boolean; /* --tone clamp */
+  shadows: boolean;
+  camera: number; /* of the scene; -1: one that sees everything */
+  place?: Camera; /* where it stands instead */
+  view?: "picture" | "nodes" | "triangles";
+}
+
+export interface RenderOptions extends CallOptions {
+  /* Some of the picture is done: RGBA, transparent where nothing is. */
+  part?: (rgba: Uint8ClampedArray<ArrayBuffer>) => void;
+  light?: boolean; /* the numbers of a .pfm are wanted, too */
+}
+
+export interface Rendered {
+  width: number;
+  height: number;
+  rgba: Uint8ClampedArray<ArrayBuffer>; /* as `facet render` writes it; heat maps have no legend */
+  light: Float32Array; /* three per pixel, when asked for */
+  heatMax: number;
+  rays: number;
+  hits: number;
+  nodes: number;
+  instructions: number; /* of the program on the hart */
+  commands: number; /* of the tile GPU */
+  triangles: number;
+}
+
+export interface SceneFacts {
+  triangles: number; /* as placed */
+  instances: number;
+  cameras: string[];
+  /* What the file has and the picture does not. */
+  leftOut: { count: number; what: string; first: string; why: string }[];
+}
+
+export interface Scene {
+  readonly facts: SceneFacts;
+  /* The BVH image of `facet bvh build` without options. */
+  image(options?: CallOptions): Promise<Uint8Array>;
+  camera(number: number): Promise<Camera>;
+  render(machine: Machine, look: Look, options?: RenderOptions): Promise<Rendered>;
+  pixelRay(look: Look, x: number, y: number): Promise<Ray>;
+  /* What `facet why --pixel` prints, as text or JSON. */
+  why(machine: Machine, look: Look, x: number, y: number, json?: boolean, options?: CallOptions): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface SceneApi {
+  machines(): Promise<Machine[]>;
+  /* A scene file, and the files that it names. */
+  open(files: { name: string; bytes: Uint8Array; beside: { name: string; bytes: Uint8Array }[] }, options?: CallOptions): Promise<Scene>;
+}
+
 /* ---- single tests of XPHMG_RT ---- */
 
 export type FlagName =
