@@ -11,26 +11,32 @@ export function startsWith(bytes: Uint8Array, text: string): boolean {
   return [...text].every((letter, i) => bytes[i] === letter.charCodeAt(0));
 }
 
-const NEEDS_PROGRAM = [".glb", ".gltf", ".obj", ".ply", ".stl", ".rra"];
+const SCENES = [".glb", ".gltf", ".obj", ".ply", ".stl"];
+const NEEDS_PROGRAM = [".rra"];
 
 /** A GFX12 image has no header: any bytes might be one, and its name decides. */
 export function accepts(file: InputFile): number {
   if (file.made !== undefined) {
-    return file.made.kind === "bvh" || file.made.kind === "tiles" ? 1 : 0;
+    return file.made.kind === "file" ? 0 : 1;
   }
-  if (ends(file, ".gfx12", ".tiles", ".bvh", ...NEEDS_PROGRAM)) {
+  if (ends(file, ".gfx12", ".tiles", ".bvh", ...SCENES, ...NEEDS_PROGRAM)) {
     return 0.9;
   }
   return ends(file, ".bin", ".img") ? 0.3 : 0;
 }
 
+/** A scene by its name or, for the one format that says so, its first bytes. */
+export function isScene(file: InputFile): boolean {
+  return file.made !== undefined ? file.made.kind === "scene" : ends(file, ...SCENES) || startsWith(file.bytes, "glTF");
+}
+
 /** Throws where the page has no reader for it. */
 export function refuse(file: InputFile): void {
-  if (file.made === undefined && (ends(file, ...NEEDS_PROGRAM) || startsWith(file.bytes, "glTF") || startsWith(file.bytes, "AMD_RDF "))) {
-    throw new Error(`${file.name}: the page reads BVH images; facet view ${file.name} builds one of it and opens it here`);
+  if (file.made === undefined && (ends(file, ...NEEDS_PROGRAM) || startsWith(file.bytes, "AMD_RDF "))) {
+    throw new Error(`${file.name}: the page reads BVH images and scenes; facet view ${file.name} builds one of it and opens it here`);
   }
   if (file.bytes.length === 0) {
-    throw new Error(`${file.name} is empty; expected a BVH image`);
+    throw new Error(`${file.name} is empty; expected a BVH image or a scene`);
   }
 }
 

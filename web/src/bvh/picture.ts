@@ -75,6 +75,8 @@ export class PictureArea {
         height,
         ...(drawing.whole ? {} : { camera }),
         aov: drawing.aov,
+        coarse: preview,
+        progress: (done, total) => progress(done / total),
         flags: drawing.flags,
         signal: running.signal,
         rows: (part, first, count) => {
@@ -88,7 +90,9 @@ export class PictureArea {
           if (begun) {
             this.paint(part, first, count);
           }
-          progress((first + count) / height);
+          if (count < height) {
+            progress((first + count) / height);
+          }
         },
       });
       if (running.signal.aborted) {
@@ -135,18 +139,20 @@ export class PictureArea {
   }
 
   private paint(picture: Picture, first: number, count: number): void {
-    const context = this.canvas.getContext("2d");
     const stride = picture.width * 4;
     const part = new Uint8ClampedArray(picture.rgba.slice(first * stride, (first + count) * stride));
     if (count > 0) {
-      context?.putImageData(new ImageData(part, picture.width, count), 0, first);
+      /* What is transparent is not drawn yet: there the old picture stays. */
+      const fresh = new OffscreenCanvas(picture.width, count);
+      fresh.getContext("2d")?.putImageData(new ImageData(part, picture.width, count), 0, 0);
+      this.canvas.getContext("2d")?.drawImage(fresh, 0, first);
     }
   }
 
   private tell(picture: Picture, aov: Aov): void {
     const counted = aov === "nodes" || aov === "triangles";
     const nodes = picture.nodes > 0 ? `, ${(picture.nodes / picture.rays).toFixed(2)} nodes per ray` : "";
-    const text = `${picture.width} × ${picture.height}, ${picture.rays} rays, ${picture.hits} hit${nodes}`;
+    const text = picture.text ?? `${picture.width} × ${picture.height}, ${picture.rays} rays, ${picture.hits} hit${nodes}`;
     this.legend.replaceChildren(
       el("span", {}, text),
       ...(counted ? [el("span", { class: "scale" }, "0 ", el("span", { class: "ramp", "aria-hidden": "true" }), ` ${picture.heatMax} ${aov}`)] : []),

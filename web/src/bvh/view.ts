@@ -4,8 +4,8 @@ import { fromBase64, toBase64 } from "../shell/data.ts";
 import { button, el, put } from "../shell/dom.ts";
 import type { InputFile, Key, Mounted, Page } from "../shell/view.ts";
 import { NodeKind } from "../engine/types.ts";
-import type { Aov, Bvh, BvhFigures, Camera, Ray, RayStep, Tree } from "../engine/types.ts";
-import { EXAMPLES, exampleTriangles, refuse } from "./files.ts";
+import type { Aov, Bvh, BvhFigures, CallOptions, Camera, Picture, Ray, RayStep, Scene, Tree } from "../engine/types.ts";
+import { EXAMPLES, exampleTriangles, isScene, refuse } from "./files.ts";
 import type { Example } from "./files.ts";
 import { showFigures, showFindings } from "./lists.ts";
 import { PictureArea } from "./picture.ts";
@@ -14,6 +14,7 @@ import { RayPane } from "./ray.ts";
 import { children, corners, instanceOf, number, objectToWorld } from "./record.ts";
 import { NO_TREE, RtSource } from "./rt.ts";
 import type { Source } from "./rt.ts";
+import { ANGLE, SceneBar, SceneSource } from "./scene.ts";
 import { rowsOf, SpacePane } from "./space.ts";
 import { TreePane } from "./tree.ts";
 
@@ -43,11 +44,16 @@ interface Opened {
   readonly bvh: Bvh;
   /** Who draws and explains: the image itself, or what stands before one of XPHMG_RT. */
   readonly source: Source;
+  /** What the image was built of, when that is here. */
+  readonly scene?: Scene;
   readonly tree: Tree;
   readonly figures: BvhFigures;
   /** Index in the tree of the node at an offset of the image. */
   readonly at: Map<number, number>;
 }
+
+/** A scene that is small enough for a link: its name, and all files with their bytes. */
+type Packed = readonly (readonly [string, string])[];
 
 type Space = "picture" | "space" | "compare";
 
@@ -57,7 +63,9 @@ export class BvhView implements Mounted {
   private readonly space = new SpacePane();
   private readonly tree = new TreePane({ chosen: (node) => this.choose(node) });
   private readonly ray = new RayPane({ step: () => this.stepped(), node: (step) => this.revealStep(step) });
+  private readonly scene = new SceneBar({ changed: () => this.guard(this.lit()), camera: () => this.guard(this.home()) });
   private readonly findings = el("div", { class: "pane" });
+  private readonly why = el("pre", { class: "pane why", tabindex: 0, "aria-label": "What the machine did for the pixel" });
   private readonly figures = el("div", { class: "pane" });
   private readonly name = el("span", { class: "file-name" });
   private readonly aov = el("select", { "aria-label": "Picture", onchange: () => void this.redraw() }, ...AOVS.map(([value, text]) => el("option", { value }, text)));
@@ -94,6 +102,7 @@ export class BvhView implements Mounted {
   private still: number | undefined;
   private asked = 0;
   private image: string | undefined;
+  private packed: Packed | undefined;
   readonly keys: readonly Key[];
 
   constructor(
@@ -106,6 +115,7 @@ export class BvhView implements Mounted {
       ["tree", "Tree", this.tree.element],
       ["findings", "Findings", this.findings],
       ["figures", "Figures", this.figures],
+      ["why", "Machine", this.why],
     ] as const) {
       const tab = button(title, () => this.showLower(id), { "aria-pressed": "false" });
       this.lower[id] = { button: tab, pane };
@@ -129,6 +139,7 @@ export class BvhView implements Mounted {
         el("span", { class: "pixel" }, "pixel ", this.x, this.y),
         button("Compare…", () => this.compare(), { title: "Open a second image beside this one" }),
         button("Save image", () => void this.saveImage(), { title: "The BVH image as a file, for facet bvh" }),
+        this.scene.element,
       ),
       el("div", { class: "bvh-left" }, el("div", { class: "upper" }, ...Object.values(this.places)), tabs, lower),
       this.ray.element,
@@ -137,7 +148,7 @@ export class BvhView implements Mounted {
       "div",
       { class: "bvh-empty" },
       el("h2", {}, "No image yet"),
-      el("p", {}, "Open a BVH image of GFX12 (.gfx12) or XPHMG_RT (.tiles). ", el("code", {}, "facet view scene.glb"), " builds one of a scene and opens it here; captures (.rra) too."),
+      el("p", {}, "Open a scene (.glb, .gltf, .obj, .ply, .stl, with the files that it names), or a BVH image of GFX12 (.gfx12) or XPHMG_RT (.tiles). ", el("code", {}, "facet view"), " opens captures (.rra) here, too."),
       el("p", { class: "row" }, button("Open a file…", () => this.page.choose(), { class: "primary" }), ...EXAMPLES.map((name) => button(`Example: ${name}`, () => this.guard(this.openExample(name))))),
     );
     host.append(this.empty, this.body);
@@ -177,17 +188,31 @@ export class BvhView implements Mounted {
           }
         : undefined;
     const second = this.wantsSecond && this.first !== undefined;
-    const opened = await this.reading(file.name, async () => this.page.engine.bvh.open(file.bytes, options));
+    const opened = await this.reading(file.name, (call) => (isScene(file) ? this.build(file, call) : this.page.engine.bvh.open(file.bytes, options)));
     this.example = undefined;
     this.image = undefined;
+    this.packed = undefined;
     if (second) {
       await this.take(opened, true);
     } else {
       await this.take(opened, false);
-      if (file.bytes.length <= MOST_IN_LINK && options?.segments === undefined && (options?.base ?? 0n) === 0n) {
+      if (opened.scene !== undefined) {
+        this.packed = pack(file);
+      } else if (file.bytes.length <= MOST_IN_LINK && options?.segments === undefined && (options?.base ?? 0n) === 0n) {
         this.image = toBase64(file.bytes);
       }
       await this.continuePending();
+    }
+  }
+
+  /** The image that `facet bvh build` makes of a scene. */
+  private async build(file: InputFile, call: CallOptions): Promise<{ bvh: Bvh; scene: Scene }> {
+    const scene = await this.page.engine.scenes.open({ name: file.name, bytes: file.bytes, beside: [...(file.beside ?? [])] }, call);
+    try {
+      return { bvh: await this.page.engine.bvh.open(await scene.image(call)), scene };
+    } catch (error) {
+      void scene.close();
+      throw error;
     }
   }
 
@@ -200,21 +225,23 @@ export class BvhView implements Mounted {
   }
 
   /** Everything about an image that takes time, behind one bar. */
-  private async reading(name: string, open: () => Promise<Bvh>): Promise<Opened> {
+  private async reading(name: string, open: (call: CallOptions) => Promise<Bvh | { bvh: Bvh; scene: Scene }>): Promise<Opened> {
     const cancel = new AbortController();
     const work = this.page.work(`Reading ${name}`, () => cancel.abort());
+    const call = { signal: cancel.signal, progress: (done: number, total: number) => work.progress(done / total) };
     try {
-      const bvh = await open();
+      const made = await open(call);
+      const { bvh, scene } = "bvh" in made ? made : { bvh: made, scene: undefined };
       if (bvh.format === "xphmg") {
         return { name, bvh, source: new RtSource(bvh), tree: NO_TREE, figures: { bytes: bvh.size }, at: new Map() };
       }
-      const tree = await bvh.tree({ signal: cancel.signal, progress: (done, total) => work.progress(done / total) });
+      const tree = await bvh.tree(call);
       const figures = await bvh.figures({ signal: cancel.signal });
       const at = new Map<number, number>();
       for (let i = 0; i < tree.count; i++) {
         at.set(tree.offset[i] ?? 0, i);
       }
-      return { name, bvh, source: bvh, tree, figures, at };
+      return { name, bvh, source: bvh, tree, figures, at, ...(scene === undefined ? {} : { scene }) };
     } finally {
       work.done();
     }
@@ -223,6 +250,7 @@ export class BvhView implements Mounted {
   private async take(opened: Opened, second: boolean): Promise<void> {
     this.wantsSecond = false;
     if (second) {
+      void opened.scene?.close();
       void this.second?.bvh.close();
       this.second = opened;
       this.showAllFigures();
@@ -231,9 +259,11 @@ export class BvhView implements Mounted {
       return;
     }
     void this.first?.bvh.close();
+    void this.first?.scene?.close();
     void this.second?.bvh.close();
     this.first = opened;
     this.second = undefined;
+    this.scene.show(opened.scene, opened.scene === undefined ? [] : await this.page.engine.scenes.machines());
     this.pixel = undefined;
     this.chosen = -1;
     this.body.hidden = false;
@@ -248,11 +278,9 @@ export class BvhView implements Mounted {
     }
     const whole = opened.bvh.format === "gfx12";
     for (const name of ["tree", "figures"]) {
-      const tab = this.lower[name]?.button;
-      if (tab !== undefined) {
-        tab.hidden = !whole;
-      }
+      this.tab(name, whole);
     }
+    this.tab("why", false);
     this.showLower(whole ? "tree" : "findings");
     if (opened.bvh.format === "xphmg" && !RT_AOVS.includes(this.aov.value)) {
       this.aov.value = "depth";
@@ -294,6 +322,8 @@ export class BvhView implements Mounted {
     return {
       ...(this.example !== undefined ? { example: this.example } : { file: this.first.name }),
       ...(this.image !== undefined ? { image: this.image } : {}),
+      ...(this.packed !== undefined ? { scene: this.packed } : {}),
+      ...(this.first.scene !== undefined ? { look: this.scene.state() } : {}),
       ...(this.whole ? {} : { camera: this.camera }),
       ...(this.backs.checked ? { backs: false } : {}),
       aov: this.aov.value,
@@ -314,6 +344,8 @@ export class BvhView implements Mounted {
         await this.openExample(example);
       }
       await this.continuePending();
+    } else if (isPacked(wanted["scene"]) && this.first?.name !== wanted["file"]) {
+      await this.open(unpack(wanted["scene"]));
     } else if (typeof wanted["image"] === "string" && this.first?.name !== wanted["file"]) {
       await this.open({ name: String(wanted["file"] ?? "image"), bytes: fromBase64(wanted["image"]) });
     } else if (this.first !== undefined) {
@@ -334,8 +366,9 @@ export class BvhView implements Mounted {
     this.aov.value = aov ?? this.aov.value;
     this.size.value = SIZES.find((size) => size === wanted["size"]) ?? this.size.value;
     const camera = cameraOf(wanted["camera"]);
+    this.scene.restore(wanted["look"]);
     this.whole = camera === undefined;
-    this.camera = camera ?? this.camera;
+    this.camera = camera ?? (await this.source()?.camera()) ?? this.camera;
     this.backs.checked = wanted["backs"] === false;
     const pixel = wanted["pixel"];
     const drawn = this.redraw();
@@ -369,23 +402,52 @@ export class BvhView implements Mounted {
     return { ...this.pixels, aov, flags: this.flags, whole: this.whole };
   }
 
+  /** Who draws the first image's picture, and who the one beside it: as long as nothing was chosen, its image. */
+  private source(): Source | undefined {
+    const { first } = this;
+    const { machine, second, camera, light } = this.scene;
+    const plain = machine === undefined && second === undefined && camera < 0;
+    return first?.scene === undefined || plain ? first?.source : new SceneSource(first.scene, first.bvh, light, machine);
+  }
+
+  private sourceBeside(): Source | undefined {
+    const { first, second } = this;
+    const machine = this.scene.second;
+    return second?.source ?? (first?.scene === undefined || machine === undefined ? undefined : new SceneSource(first.scene, first.bvh, this.scene.light, machine));
+  }
+
+  /** Another machine draws, or the same with other options. */
+  private async lit(): Promise<void> {
+    const beside = this.scene.second !== undefined;
+    this.tab("why", this.scene.machine !== undefined);
+    this.place(beside ? "compare" : this.shownPlace === "compare" && this.second === undefined ? "picture" : this.shownPlace);
+    if (this.whole) {
+      this.camera = (await this.source()?.camera()) ?? this.camera;
+    }
+    await this.again();
+  }
+
+  /** To the camera of the list. */
+  private async home(): Promise<void> {
+    this.camera = (await this.source()?.camera()) ?? this.camera;
+    this.whole = true;
+    await this.again();
+  }
+
   private async redraw(preview = false): Promise<void> {
-    const { first, second, camera } = this;
-    if (first === undefined || camera === undefined) {
+    const { camera } = this;
+    const [source, beside] = [this.source(), this.sourceBeside()];
+    if (source === undefined || camera === undefined) {
       return;
     }
-    const work = preview ? undefined : this.page.work("Drawing", () => this.picture.stop());
+    const work = preview ? undefined : this.page.work("Drawing", () => this.stop());
     try {
       const aov = this.aov.value as Aov;
-      const left = await this.picture.draw(first.source, camera, this.drawing(aov), (part) => work?.progress(second === undefined ? part : part / 2), preview);
-      if (second !== undefined && left !== undefined) {
-        const right = await this.other.draw(second.source, camera, this.drawing(aov), (part) => work?.progress(0.5 + part / 2), preview);
+      const left = await this.picture.draw(source, camera, this.drawing(aov), (part) => work?.progress(beside === undefined ? part : part / 2), preview);
+      if (beside !== undefined && left !== undefined) {
+        const right = await this.other.draw(beside, camera, this.drawing(aov), (part) => work?.progress(0.5 + part / 2), preview);
         if (right !== undefined && !preview) {
-          let differs = 0;
-          for (let i = 0; i < left.rgba.length; i += 4) {
-            differs += left.rgba[i] !== right.rgba[i] || left.rgba[i + 1] !== right.rgba[i + 1] || left.rgba[i + 2] !== right.rgba[i + 2] ? 1 : 0;
-          }
-          this.difference.textContent = `${differs} of ${left.width * left.height} pixels differ; nodes per ray ${(left.nodes / left.rays).toFixed(3)} and ${(right.nodes / right.rays).toFixed(3)}`;
+          this.difference.textContent = compared(left, right);
         }
       }
       this.lines();
@@ -400,16 +462,23 @@ export class BvhView implements Mounted {
   }
 
   private turn(camera: Camera): void {
-    this.camera = camera;
+    this.camera = { ...camera, fov: camera.fov || ANGLE };
     this.whole = false;
     void this.redraw(true);
     clearTimeout(this.still);
     this.still = window.setTimeout(() => void this.again(), STILL_MILLISECONDS);
   }
 
+  private stop(): void {
+    this.picture.stop();
+    this.other.stop();
+  }
+
   private async frame(): Promise<void> {
-    if (this.first !== undefined) {
-      this.camera = await this.first.source.camera();
+    this.scene.wholeScene();
+    const source = this.source();
+    if (source !== undefined) {
+      this.camera = await source.camera();
       this.whole = true;
       this.space.look(this.camera);
       await this.again();
@@ -452,8 +521,9 @@ export class BvhView implements Mounted {
   }
 
   private async follow(x: number, y: number, step = 0): Promise<void> {
-    const { first, camera } = this;
-    if (first === undefined || camera === undefined) {
+    const { camera } = this;
+    const source = this.source();
+    if (source === undefined || camera === undefined) {
       return;
     }
     const ask = ++this.asked;
@@ -462,17 +532,34 @@ export class BvhView implements Mounted {
     this.y.value = String(y);
     const { width, height } = this.pixels;
     try {
-      const ray = await first.source.pixelRay(x, y, width, height, this.whole ? undefined : camera);
-      const record = await first.source.explain(ray, { flags: this.flags });
+      const ray = await source.pixelRay(x, y, width, height, this.whole ? undefined : camera);
+      const record = await source.explain(ray, { flags: this.flags });
       if (ask === this.asked) {
         this.ray.show(`Ray of pixel (${x}, ${y})`, record, step, this.command(x, y, ray));
         this.markTree();
         this.page.changed();
+        await this.tellPixel(x, y, ask);
       }
     } catch (error) {
       if (ask === this.asked) {
         this.ray.clear(error instanceof Error ? error.message : String(error));
       }
+    }
+  }
+
+  /** What `facet why` says of the machine that draws. */
+  private async tellPixel(x: number, y: number, ask: number): Promise<void> {
+    const source = this.source();
+    const { machine } = this.scene;
+    if (this.first?.scene === undefined || machine === undefined || !(source instanceof SceneSource)) {
+      return;
+    }
+    this.why.textContent = "…";
+    const { width, height } = this.pixels;
+    const look = source.look(width, height, this.whole ? undefined : this.camera);
+    const text = await this.first.scene.why(machine, look, x, y).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+    if (ask === this.asked) {
+      this.why.textContent = text;
     }
   }
 
@@ -482,12 +569,13 @@ export class BvhView implements Mounted {
       const numbers = [...ray.origin, ...ray.direction].map((x) => Number(x.toPrecision(9)));
       return `facet rt why --tiles ${this.first.name} --ray "${numbers.join(" ")}"${this.backs.checked ? " --flags cull_back" : ""}`;
     }
-    const words = ["facet bvh why", `${(this.first?.name ?? "").replace(/\.[^.]*$/, "")}.gfx12`, `--pixel ${x},${y}`, `--size ${this.size.value}`];
+    const { machine } = this.scene;
+    const words = machine !== undefined ? ["facet why", this.first?.name ?? "", `--pixel ${x},${y}`, `--size ${this.size.value}`, ...this.scene.words(machine)] : ["facet bvh why", `${(this.first?.name ?? "").replace(/\.[^.]*$/, "")}.gfx12`, `--pixel ${x},${y}`, `--size ${this.size.value}`];
     if (!this.whole && this.camera !== undefined) {
       const { eye, lookAt, up, fov } = this.camera;
       words.push(`--eye ${eye.join(",")}`, `--look-at ${lookAt.join(",")}`, `--up ${up.join(",")}`, `--fov ${fov}`);
     }
-    if (this.flags !== 0) {
+    if (this.flags !== 0 && machine === undefined) {
       words.push(`--flags 0x${this.flags.toString(16)}`);
     }
     return words.join(" ");
@@ -592,8 +680,10 @@ export class BvhView implements Mounted {
     if (place === "compare") {
       put(
         this.places.compare,
-        el("figure", {}, el("figcaption", {}, this.first?.name ?? ""), this.picture.element),
-        this.second === undefined
+        el("figure", {}, el("figcaption", {}, this.scene.second === undefined ? (this.first?.name ?? "") : (this.scene.machine?.name ?? "the image")), this.picture.element),
+        this.second === undefined && this.scene.second !== undefined
+          ? el("figure", {}, el("figcaption", {}, this.scene.second.name), this.other.element)
+          : this.second === undefined
           ? el("div", { class: "empty" }, el("p", {}, "No second image."), button("Open a second image…", () => this.compare()))
           : el("figure", {}, el("figcaption", {}, this.second.name), this.other.element),
         this.difference,
@@ -626,6 +716,17 @@ export class BvhView implements Mounted {
     }
   }
 
+  /** Shows the tab of a list below, or takes it away. */
+  private tab(id: string, on: boolean): void {
+    const one = this.lower[id];
+    if (one !== undefined) {
+      one.button.hidden = !on;
+      if (!on && !one.pane.hidden) {
+        this.showLower("tree");
+      }
+    }
+  }
+
   private showLower(id: string): void {
     for (const [name, { button: tab, pane }] of Object.entries(this.lower)) {
       pane.hidden = name !== id;
@@ -653,6 +754,32 @@ export class BvhView implements Mounted {
   private complain(error: unknown): void {
     this.page.say("error", error instanceof Error ? error.message : String(error));
   }
+}
+
+/** How two pictures differ, and what they took where rays were counted. */
+function compared(left: Picture, right: Picture): string {
+  let differs = 0;
+  for (let i = 0; i < left.rgba.length; i += 4) {
+    differs += left.rgba[i] !== right.rgba[i] || left.rgba[i + 1] !== right.rgba[i + 1] || left.rgba[i + 2] !== right.rgba[i + 2] ? 1 : 0;
+  }
+  const nodes = (one: Picture): string => (one.nodes / one.rays).toFixed(3);
+  const rays = left.rays > 0 && right.rays > 0 ? `; nodes per ray ${nodes(left)} and ${nodes(right)}` : "";
+  return `${differs} of ${left.width * left.height} pixels differ${rays}`;
+}
+
+function pack(file: InputFile): Packed | undefined {
+  const files = [file, ...(file.beside ?? [])];
+  const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  return size <= MOST_IN_LINK ? files.map(({ name, bytes }) => [name, toBase64(bytes)] as const) : undefined;
+}
+
+function isPacked(value: unknown): value is Packed {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => Array.isArray(one) && one.length === 2 && one.every((text) => typeof text === "string"));
+}
+
+function unpack(packed: Packed): InputFile {
+  const [file, ...beside] = packed.map(([name, data]) => ({ name, bytes: fromBase64(data) }));
+  return { ...file!, beside };
 }
 
 function cameraOf(value: unknown): Camera | undefined {

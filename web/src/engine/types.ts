@@ -140,6 +140,7 @@ export interface PictureOptions extends CallOptions {
   aov?: Aov;
   flags?: number;
   mask?: number;
+  coarse?: boolean; /* a camera turns: who has a quicker picture may give that */
   procedural?: boolean; /* the boxes of procedural primitives are seen */
   /* End of the colour scale of counts; default: as soon as the picture is whole, by the picture. */
   heatMax?: number;
@@ -156,6 +157,7 @@ export interface Picture {
   hits: number;
   nodes: number;
   heatMax: number;
+  text?: string; /* what is said about it, in place of the numbers above */
 }
 
 export interface Finding {

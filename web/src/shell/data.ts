@@ -79,7 +79,12 @@ export async function embedded(): Promise<InputFile | undefined> {
   if (block === null) {
     return undefined;
   }
-  const { name, data, ...made } = JSON.parse(block.textContent ?? "") as MadeBy & { name: string; data: string };
+  interface Packed {
+    name: string;
+    data: string;
+  }
+  const { name, data, beside = [], ...made } = JSON.parse(block.textContent ?? "") as MadeBy & Packed & { beside?: Packed[] };
   block.remove();
-  return { name, bytes: await inflate(data), made };
+  const others = await Promise.all(beside.map(async (one) => ({ name: one.name, bytes: await inflate(one.data) })));
+  return { name, bytes: await inflate(data), made, ...(others.length > 0 ? { beside: others } : {}) };
 }

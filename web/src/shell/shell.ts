@@ -28,7 +28,7 @@ export class Shell {
   private readonly tabs = new Map<string, Tab>();
   private readonly messages = new Messages();
   private readonly theme = new Theme();
-  private readonly chooser = el("input", { type: "file", class: "hidden", "aria-label": "File to open" });
+  private readonly chooser = el("input", { type: "file", multiple: true, class: "hidden", "aria-label": "File to open" });
   private current = "";
   private linkTimer: number | undefined;
   /** The address that the shell wrote itself: no reason to restore anything. */
@@ -143,12 +143,17 @@ export class Shell {
   }
 
   private async openAll(files: FileList | null): Promise<void> {
+    const read: InputFile[] = [];
     for (const file of files ?? []) {
       if (file.size > MAX_FILE) {
         this.messages.say("error", `${file.name}: ${file.size} bytes, expected at most ${MAX_FILE}`);
       } else {
-        await this.open({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) });
+        read.push({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) });
       }
+    }
+    const leads = read.filter((file) => this.views.some((view) => view.gathers?.(file) === true));
+    for (const file of leads.length > 0 ? leads : read) {
+      await this.open(leads.length > 0 ? { ...file, beside: read.filter((other) => !leads.includes(other)) } : file);
     }
   }
 

@@ -9,12 +9,14 @@ export interface InputFile {
   readonly bytes: Uint8Array;
   /** What `facet view` found out about it; files that are dropped have none. */
   readonly made?: MadeBy;
+  /** Files that came with it, which it may name. */
+  readonly beside?: readonly { readonly name: string; readonly bytes: Uint8Array }[];
 }
 
 /** What the native program did to a file before it put it into the page: the object of cli/cmd_view.c. */
 export interface MadeBy {
-  /** "bvh": bytes are a GFX12 image; "tiles": one of XPHMG_RT; "file": as they were. */
-  readonly kind: "bvh" | "tiles" | "file";
+  /** "bvh": bytes are a GFX12 image; "tiles": one of XPHMG_RT; "file": as they were; "scene": so, with the files that it names. */
+  readonly kind: "bvh" | "tiles" | "file" | "scene";
   /** Where rays start: an address as "0x...", and the ID of a node. */
   readonly base?: string;
   readonly root?: number;
@@ -73,6 +75,8 @@ export interface View {
   readonly summary: string;
   /** How sure the view is that it can open a file: 0 (not at all) to 1, by its name and first bytes. */
   accepts(file: InputFile): number;
+  /** Whether a file may name others: those that come with it are then its own and not opened by themselves. */
+  gathers?(file: InputFile): boolean;
   /** Things to begin with, offered by the start page: a state as for `restore`. */
   readonly examples?: readonly { readonly title: string; readonly state: unknown }[];
   /** Builds the view inside `host`, once, when it is first opened. */
