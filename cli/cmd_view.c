@@ -1,7 +1,5 @@
 /* `facet view`: a file in the page of the inspector, served to the browser or written as one file.
  */
-#include "cli/bvh/bvh.h"
-
 #include "cli/bvh/rt.h"
 #include "command/output.h"
 #include "command/stop.h"
@@ -13,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A browser takes its time to open a larger file. */
+#define LARGE_PAGE ((size_t)32 << 20)
 
 /* Ctrl-C is how this is meant to end. */
 static int serve(const struct cli_args *args, const struct facet_bytes *page)
@@ -50,7 +51,9 @@ static int show(const struct cli_args *args, const char *path, const struct view
     const struct view_input input = {.name = slash != NULL ? slash + 1 : whole,
                                      .bytes = what->bytes,
                                      .size = what->size,
-                                     .made = what->made};
+                                     .made = what->made,
+                                     .beside = what->beside.items,
+                                     .beside_count = what->beside.count};
     struct facet_bytes page = {NULL, 0}, filled = {NULL, 0};
     const char *output = cli_value(args, "output");
     struct facet_error err = {0};
@@ -63,6 +66,9 @@ static int show(const struct cli_args *args, const char *path, const struct view
     free(page.data);
     if (status == FACET_OK && output != NULL) {
         status = facet_file_write(output, filled.data, filled.size, &err);
+        if (status == FACET_OK && filled.size > LARGE_PAGE && !args->quiet) {
+            fprintf(stderr, "facet view: %s has %zu MB\n", output, filled.size / 1000000);
+        }
     }
     code = status != FACET_OK ? cli_bad_error(args, &err)
            : output == NULL   ? serve(args, &filled)
@@ -87,8 +93,7 @@ static int run_view(const struct cli_args *args)
     if (!cli_can_write(args, output) || cli_would_replace(args, output, path, "the input")) {
         return CLI_BAD;
     }
-    good = view_shown_read(args, path, bvh_make_image, &what) &&
-           (!what.tiles || bvh_rt_options_fit(args));
+    good = view_shown_read(args, path, &what) && (!what.tiles || bvh_rt_options_fit(args));
     if (good && output != NULL && session_bvh_would_be_replaced(args, output, &what.bvh, false)) {
         good = false;
     }
@@ -110,9 +115,10 @@ const struct cli_command cli_cmd_view = {
     .usage = "facet view FILE [-o PAGE.html] [--no-open]",
     .details =
         "Opens the inspector (docs/view.md) on a file: a scene, a BVH image of either format, a "
-        "capture (.rra), a program or kernel (.s, .elf), or a list of commands (.json). A scene is "
-        "built with the defaults of `facet bvh build`, and that is said; what is a program or a "
-        "list goes by its name or first bytes.\n\n"
+        "capture (.rra), a program or kernel (.s, .elf), or a list of commands (.json). A scene "
+        "goes into the page with the files that it names, where its image is built with the "
+        "defaults of `facet bvh build`; what is a program or a list goes by its name or first "
+        "bytes.\n\n"
         "All machines run in the page itself. It is served on 127.0.0.1, at a port and a path "
         "that are new each time, until Ctrl-C; the address is the only line on standard output. "
         "With -o the same page is written as one file, which opens from disk and offline.\n\n"

@@ -147,6 +147,9 @@ static bool answer(struct job *job, const char *name)
     memset(&err, 0, sizeof err);
     status = facet_scene_folder_read(&job->folder, name, &bytes, &err);
     size = bytes.size;
+    if (status == FACET_OK && job->options->beside != NULL) {
+        job->options->beside(job->options->context, name, &bytes);
+    }
     if (!job->fixed_time) {
         job->channel->cpu_seconds += seconds_for(bytes.size);
     }

@@ -25,11 +25,16 @@ struct facet_scene_pose {
     const char *animation; /* its name or its number; NULL: the first */
 };
 
+struct facet_bytes;
+
 struct facet_import_options {
     const struct facet_scene_pose *pose; /* only glTF has them; NULL: the rest pose */
     bool shape_only; /* no textures are read, and meshes have nothing but positions */
     bool inactive;   /* vertices may be NaN, which makes their triangles inactive, and matrices
                       * may flatten their instances */
+    /* Told of each file beside the scene that is read; NULL: nobody is. */
+    void (*beside)(void *context, const char *name, const struct facet_bytes *bytes);
+    void *context;
     uint64_t memory_bytes; /* 0: 8 GiB */
     uint32_t cpu_seconds;  /* of processor time; 0: 10, and one more per MiB of the files */
 };

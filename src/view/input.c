@@ -1,7 +1,9 @@
 /* See input.h. */
+#define _GNU_SOURCE /* strdup */
 #include "view/input.h"
 
 #include "command/output.h"
+#include "report/left_out.h"
 #include "rt_image/image.h"
 #include "json/json.h"
 
@@ -72,16 +74,70 @@ static json_t *segments_json(const struct facet_gfx12_view *view)
     return list;
 }
 
-static bool read_image(const struct cli_args *args,
-                       const char *path,
-                       session_bvh_make *make,
-                       struct view_shown *out)
+/* ---- scenes ---- */
+
+/* The page builds the image: in the place of one are the bytes of the scene. */
+static bool take_scene(const struct cli_args *args, const char *path, struct facet_bytes *out)
 {
-    if (!session_bvh_read_or_make(args, path, make, &out->bvh)) {
+    struct facet_error err = {0};
+
+    return facet_file_read(path, MOST_BYTES, out, &err) == FACET_OK ||
+           cli_bad_error(args, &err) == CLI_OK;
+}
+
+static void keep(void *context, const char *name, const struct facet_bytes *bytes)
+{
+    struct view_shown *out = context;
+    struct view_beside one = {.name = strdup(name), .file = {malloc(bytes->size + 1), bytes->size}};
+    struct view_beside *place = facet_array_add(&out->beside, 1, sizeof *place);
+
+    if (one.name == NULL || one.file.data == NULL || place == NULL) {
+        out->beside.count -= place != NULL;
+        out->failed = true;
+        free(one.name);
+        free(one.file.data);
+        return;
+    }
+    memcpy(one.file.data, bytes->data, bytes->size);
+    *place = one;
+}
+
+/* Imports it once, to say here what is wrong with it and to learn which files it names. */
+static bool read_scene(const struct cli_args *args, const char *path, struct view_shown *out)
+{
+    const struct facet_import_options options = {.inactive = true, .beside = keep, .context = out};
+    struct facet_error err = {0};
+    struct facet_scene scene;
+    enum facet_status status = report_scene_import(args, path, options, &scene, &err);
+
+    if (status == FACET_OK && out->failed) {
+        status = facet_fail(&err, FACET_ERR_MEMORY, 0, "out of memory for the files of %s", path);
+    }
+    if (status != FACET_OK) {
+        return cli_bad_error(args, &err) == CLI_OK;
+    }
+    report_print_left_out(args, path, &scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK);
+    facet_scene_free(&scene);
+    if (!args->quiet) {
+        fprintf(stderr,
+                "facet view: %s is a scene; the page makes the image of facet bvh build without "
+                "options\n",
+                path);
+    }
+    (void)json_object_set_new(out->made, "kind", json_string("scene"));
+    return true;
+}
+
+static bool read_image(const struct cli_args *args, const char *path, struct view_shown *out)
+{
+    if (!session_bvh_read_or_make(args, path, take_scene, &out->bvh)) {
         return false;
     }
     out->bytes = out->bvh.view.bytes;
     out->size = (size_t)out->bvh.view.size;
+    if (out->bvh.made) {
+        return read_scene(args, path, out);
+    }
     out->tiles = facet_rtbvh_is(out->bytes, out->size);
     if (out->tiles) {
         (void)json_object_set_new(out->made, "kind", json_string("tiles"));
@@ -99,19 +155,22 @@ static bool read_image(const struct cli_args *args,
     return true;
 }
 
-bool view_shown_read(const struct cli_args *args,
-                     const char *path,
-                     session_bvh_make *make,
-                     struct view_shown *out)
+bool view_shown_read(const struct cli_args *args, const char *path, struct view_shown *out)
 {
     *out = (struct view_shown){.made = json_object()};
-    return path != NULL && (goes_as_it_is(path) || is_elf(path))
-               ? read_as_it_is(args, path, out)
-               : read_image(args, path, make, out);
+    return path != NULL && (goes_as_it_is(path) || is_elf(path)) ? read_as_it_is(args, path, out)
+                                                                 : read_image(args, path, out);
 }
 
 void view_shown_free(struct view_shown *shown)
 {
+    struct view_beside *beside = shown->beside.items;
+
+    for (size_t i = 0; i < shown->beside.count; i++) {
+        free(beside[i].name);
+        free(beside[i].file.data);
+    }
+    free(beside);
     json_decref(shown->made);
     free(shown->file.data);
     session_bvh_free(&shown->bvh);

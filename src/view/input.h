@@ -1,28 +1,34 @@
-/* What a file is to the inspector's page: an image, which a scene becomes first, or a program or
- * list as it is. */
+/* What a file is to the inspector's page: an image, a scene with the files that it names, or a
+ * program or list as it is. */
 #ifndef FACET_VIEW_INPUT_H
 #define FACET_VIEW_INPUT_H
 
+#include "base/array.h"
 #include "session/bvh/file.h"
 
 #include <jansson.h>
 
-/* The page's input; `bvh` owns the bytes of an image, `file` those of anything else. */
+/* A file that a scene names. */
+struct view_beside {
+    char *name;
+    struct facet_bytes file;
+};
+
+/* The page's input; `bvh` owns the bytes of an image or a scene, `file` those of anything else. */
 struct view_shown {
     struct session_bvh bvh;
     struct facet_bytes file;
     const uint8_t *bytes;
     size_t size;
-    bool tiles;   /* an image of XPHMG_RT */
-    json_t *made; /* what the page is told: kind, and where rays start */
+    struct facet_array beside; /* of struct view_beside */
+    bool failed;               /* memory ran short for them */
+    bool tiles;                /* an image of XPHMG_RT */
+    json_t *made;              /* what the page is told: kind, and where rays start */
 };
 
-/* Reads FILE and the options of images; `make` builds the image of a scene. The complaint is
- * printed when it returns false. Free in every case. */
-bool view_shown_read(const struct cli_args *args,
-                     const char *path,
-                     session_bvh_make *make,
-                     struct view_shown *out);
+/* Reads FILE and the options of images. The complaint is printed when it returns false. Free in
+ * every case. */
+bool view_shown_read(const struct cli_args *args, const char *path, struct view_shown *out);
 void view_shown_free(struct view_shown *shown);
 
 #endif

@@ -100,18 +100,20 @@ static void base64(const uint8_t *bytes, size_t size, struct facet_strbuf *out)
     }
 }
 
-/* The members of `made` and the name, as the beginning of an object that still lacks `data`. A name
- * may hold anything, also the end of a script: JSON can spell "<" in another way. */
+/* A name and the members of `made` (NULL: none), as the beginning of an object that still lacks
+ * `data`. A name may hold anything, also the end of a script: JSON can spell "<" in another way. */
 static enum facet_status
-head(const struct view_input *input, struct facet_strbuf *out, struct facet_error *err)
+head(const char *name, const json_t *made, struct facet_strbuf *out, struct facet_error *err)
 {
     json_t *object = json_object();
     enum facet_status status;
     char *text;
     size_t size;
 
-    (void)json_object_set_new(object, "name", facet_json_name(input->name));
-    (void)json_object_update(object, (json_t *)input->made);
+    (void)json_object_set_new(object, "name", facet_json_name(name));
+    if (made != NULL) {
+        (void)json_object_update(object, (json_t *)made);
+    }
     status = facet_json_compact(object, &text, &size, err);
     json_decref(object);
     if (status != FACET_OK) {
@@ -128,13 +130,57 @@ head(const struct view_input *input, struct facet_strbuf *out, struct facet_erro
     return FACET_OK;
 }
 
+/* `,"data":"..."}` */
+static enum facet_status
+tail(const uint8_t *bytes, size_t size, struct facet_strbuf *out, struct facet_error *err)
+{
+    struct facet_bytes packed = {NULL, 0};
+    enum facet_status status = gzip(bytes, size, &packed, err);
+
+    facet_strbuf_puts(out, ",\"data\":\"");
+    if (status == FACET_OK) {
+        base64(packed.data, packed.size, out);
+    }
+    facet_strbuf_puts(out, "\"}");
+    free(packed.data);
+    return status;
+}
+
+static enum facet_status
+others(const struct view_input *input, struct facet_strbuf *out, struct facet_error *err)
+{
+    enum facet_status status = FACET_OK;
+
+    facet_strbuf_puts(out, input->beside_count > 0 ? ",\"beside\":[" : "");
+    for (size_t i = 0; i < input->beside_count && status == FACET_OK; i++) {
+        const struct view_beside *one = &input->beside[i];
+
+        facet_strbuf_puts(out, i > 0 ? "," : "");
+        status = head(one->name, NULL, out, err);
+        if (status == FACET_OK) {
+            status = tail(one->file.data, one->file.size, out, err);
+        }
+    }
+    facet_strbuf_puts(out, input->beside_count > 0 ? "]" : "");
+    return status;
+}
+
+static uint64_t size_of(const struct view_input *input)
+{
+    uint64_t size = input->size;
+
+    for (size_t i = 0; i < input->beside_count; i++) {
+        size += input->beside[i].file.size;
+    }
+    return size;
+}
+
 enum facet_status view_page_fill(const struct facet_bytes *page,
                                  const struct view_input *input,
                                  struct facet_bytes *out,
                                  struct facet_error *err)
 {
     const char *at = memmem(page->data, page->size, mark, sizeof mark - 1);
-    struct facet_bytes packed = {NULL, 0};
     struct facet_strbuf text;
     enum facet_status status;
 
@@ -145,35 +191,34 @@ enum facet_status view_page_fill(const struct facet_bytes *page,
                           "the page has no %s: expected one that `make web` wrote",
                           mark);
     }
-    if (input->size > MOST_INPUT) {
+    if (size_of(input) > MOST_INPUT) {
         return facet_fail(err,
                           FACET_ERR_LIMIT,
                           0,
-                          "%s: %zu bytes for the page, expected at most %zu",
+                          "%s: %llu bytes for the page, expected at most %zu",
                           input->name,
-                          input->size,
+                          (unsigned long long)size_of(input),
                           MOST_INPUT);
     }
     facet_strbuf_init(&text);
-    status = gzip(input->bytes, input->size, &packed, err);
+    facet_strbuf_add(&text, (const char *)page->data, (size_t)(at - (const char *)page->data));
+    facet_strbuf_puts(&text, before);
+    status = head(input->name, input->made, &text, err);
     if (status == FACET_OK) {
-        facet_strbuf_add(&text, (const char *)page->data, (size_t)(at - (const char *)page->data));
-        facet_strbuf_puts(&text, before);
-        status = head(input, &text, err);
+        status = others(input, &text, err);
+    }
+    if (status == FACET_OK) {
+        status = tail(input->bytes, input->size, &text, err);
     }
     if (status == FACET_OK) {
         const char *rest = at + sizeof mark - 1;
 
-        facet_strbuf_puts(&text, ",\"data\":\"");
-        base64(packed.data, packed.size, &text);
-        facet_strbuf_puts(&text, "\"}");
         facet_strbuf_puts(&text, after);
         facet_strbuf_add(&text, rest, page->size - (size_t)(rest - (const char *)page->data));
         if (text.failed) {
             status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for the page");
         }
     }
-    free(packed.data);
     if (status != FACET_OK) {
         facet_strbuf_free(&text);
         return status;

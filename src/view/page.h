@@ -4,6 +4,8 @@
 
 #include "base/file.h"
 
+#include "view/input.h"
+
 #include <jansson.h>
 
 /* The page without a file, as `make web` writes it: the file that FACET_PAGE names, else
@@ -17,10 +19,13 @@ struct view_input {
     const uint8_t *bytes;
     size_t size;
     const json_t *made; /* an object: what the page is told besides; stays the caller's */
+    const struct view_beside *beside; /* files that it names */
+    size_t beside_count;
 };
 
 /* Puts the input where the page has its mark <!--facet-input-->: an object with `name`, the members
- * of `made`, and `data`, which is gzip in base64. The same input gives the same bytes. */
+ * of `made`, `beside`, which has name and data of other files, and `data`, which is gzip in base64.
+ * The same input gives the same bytes. */
 enum facet_status view_page_fill(const struct facet_bytes *page,
                                  const struct view_input *input,
                                  struct facet_bytes *out,

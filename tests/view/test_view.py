@@ -61,15 +61,41 @@ def an_image_goes_in_as_it_is():
         check(page == filled(path)[2], "the same file gives other bytes")
 
 
+def content_of(path):
+    with open(os.path.join(SOURCE, path), "rb") as file:
+        return file.read()
+
+
 @case()
-def a_scene_goes_in_as_bvh_build_makes_it():
+def a_scene_goes_in_with_the_files_that_it_names():
+    made, data, _ = filled("assets/room.glb")
+    check_eq(made, {"name": "room.glb", "kind": "scene"})
+    check(data == content_of("assets/room.glb"), "the scene differs")
+    made, data, page = filled("assets/crate.obj")
+    check_eq((made["name"], made["kind"]), ("crate.obj", "scene"))
+    check(data == content_of("assets/crate.obj"), "the scene differs")
+    check_eq([one["name"] for one in made["beside"]], ["crate.mtl", "crate.png"])
+    for one in made["beside"]:
+        check(gzip.decompress(base64.b64decode(one["data"], validate=True)) == content_of("assets/" + one["name"]), one["name"])
+    check(page == filled("assets/crate.obj")[2], "the same file gives other bytes")
+
+
+@case()
+def what_a_scene_lacks_is_said_and_a_broken_one_is_refused():
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "image")
-        check_eq(facet("bvh", "build", "-q", "assets/room.glb", "-o", path, "--quality", "fast").returncode, 0)
-        made, data, _ = filled("assets/room.glb")
-        check_eq((made["name"], made["kind"]), ("room.glb", "bvh"))
-        with open(path, "rb") as file:
-            check(data == file.read(), "the image differs from that of facet bvh build")
+        out = os.path.join(folder, "page.html")
+        with open(os.path.join(folder, "bare.obj"), "wb") as file:
+            file.write(content_of("assets/crate.obj"))
+        result = facet("view", "bare.obj", "-o", out, folder=folder)
+        check_eq(result.returncode, 0, result.stderr)
+        check(b"left out: material library crate.mtl" in result.stderr, result.stderr)
+        check(b"bare.obj is a scene; the page makes the image of facet bvh build" in result.stderr, result.stderr)
+        with open(os.path.join(folder, "cut.glb"), "wb") as file:
+            file.write(content_of("assets/room.glb")[:5000])
+        os.remove(out)
+        result = facet("view", "cut.glb", "-o", out, folder=folder)
+        check_eq(result.returncode, 2)
+        check(b"cut.glb" in result.stderr and not os.path.exists(out), result.stderr)
 
 
 @case()

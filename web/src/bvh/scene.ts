@@ -109,11 +109,10 @@ export class SceneBar {
   }
 
   get light(): Light {
-    const rays = [this.machine, this.second].every((one) => one?.rays !== false);
     const value = (input: HTMLInputElement): number => (input.value === "" ? NaN : Number(input.value));
     return {
       spp: value(this.spp),
-      bounces: rays ? value(this.bounces) : 0,
+      bounces: value(this.bounces),
       aoRays: value(this.ao),
       exposure: value(this.exposure),
       clamp: this.tone.value === "clamp",
@@ -142,7 +141,7 @@ export class SceneBar {
     const drawn = [this.machine, this.second].filter((one) => one !== undefined);
     this.drawing.hidden = drawn.length === 0;
     for (const label of this.drawing.querySelectorAll<HTMLElement>(".of-rays")) {
-      label.hidden = !drawn.every((one) => one.rays);
+      label.hidden = !drawn.some((one) => one.rays);
     }
   }
 
@@ -195,7 +194,8 @@ export class SceneSource implements Source {
   }
 
   look(width: number, height: number, place: Camera | undefined): Look {
-    return { ...this.light, width, height, ...(place === undefined ? {} : { place: { ...place, fov: place.fov || ANGLE } }) };
+    const bounces = this.machine?.rays === false ? 0 : this.light.bounces;
+    return { ...this.light, bounces, width, height, ...(place === undefined ? {} : { place: { ...place, fov: place.fov || ANGLE } }) };
   }
 
   /** While the camera turns, a coarse picture of the image is there at once. */

@@ -205,14 +205,19 @@ export class BvhView implements Mounted {
     }
   }
 
-  /** The image that `facet bvh build` makes of a scene. */
-  private async build(file: InputFile, call: CallOptions): Promise<{ bvh: Bvh; scene: Scene }> {
-    const scene = await this.page.engine.scenes.open({ name: file.name, bytes: file.bytes, beside: [...(file.beside ?? [])] }, call);
+  /** The image that `facet bvh build` makes of a scene. A scene may be good for that alone: then there is just the image. */
+  private async build(file: InputFile, call: CallOptions): Promise<{ bvh: Bvh; scene?: Scene }> {
+    const { bvh, scenes } = this.page.engine;
+    const files = { name: file.name, bytes: file.bytes, beside: file.beside ?? [] };
+    const image = await scenes.build(files, call);
     try {
-      return { bvh: await this.page.engine.bvh.open(await scene.image(call)), scene };
+      return { scene: await scenes.open(files, call), bvh: await bvh.open(image) };
     } catch (error) {
-      void scene.close();
-      throw error;
+      if (call.signal?.aborted === true) {
+        throw error;
+      }
+      this.page.say("news", `no pictures by machines: ${error instanceof Error ? error.message : String(error)}`);
+      return { bvh: await bvh.open(image) };
     }
   }
 
@@ -225,7 +230,7 @@ export class BvhView implements Mounted {
   }
 
   /** Everything about an image that takes time, behind one bar. */
-  private async reading(name: string, open: (call: CallOptions) => Promise<Bvh | { bvh: Bvh; scene: Scene }>): Promise<Opened> {
+  private async reading(name: string, open: (call: CallOptions) => Promise<Bvh | { bvh: Bvh; scene?: Scene }>): Promise<Opened> {
     const cancel = new AbortController();
     const work = this.page.work(`Reading ${name}`, () => cancel.abort());
     const call = { signal: cancel.signal, progress: (done: number, total: number) => work.progress(done / total) };
@@ -406,6 +411,7 @@ export class BvhView implements Mounted {
   private source(): Source | undefined {
     const { first } = this;
     const { machine, second, camera, light } = this.scene;
+    /* The image's own picture, with the very bits of its own camera. */
     const plain = machine === undefined && second === undefined && camera < 0;
     return first?.scene === undefined || plain ? first?.source : new SceneSource(first.scene, first.bvh, light, machine);
   }
@@ -443,6 +449,9 @@ export class BvhView implements Mounted {
     const work = preview ? undefined : this.page.work("Drawing", () => this.stop());
     try {
       const aov = this.aov.value as Aov;
+      if (!preview && source instanceof SceneSource && this.picture.shownCamera !== camera) {
+        await this.picture.draw(source, camera, this.drawing(aov), () => undefined, true); /* coarse first */
+      }
       const left = await this.picture.draw(source, camera, this.drawing(aov), (part) => work?.progress(beside === undefined ? part : part / 2), preview);
       if (beside !== undefined && left !== undefined) {
         const right = await this.other.draw(beside, camera, this.drawing(aov), (part) => work?.progress(0.5 + part / 2), preview);

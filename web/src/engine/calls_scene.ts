@@ -1,16 +1,11 @@
 /* Scenes and their pictures: what takes more than one call of C. */
 import type { Calls, Context } from "./calls.ts";
 import { decodePicture } from "./pictures.ts";
+import type { SceneFiles } from "./types.ts";
 import type { Argument, Wasm } from "./wasm.ts";
 
 const SLICE_MS = 60; /* between two looks at what the page wants */
 const SHOW_MS = 150;
-
-export interface SceneFiles {
-  name: string;
-  bytes: Uint8Array;
-  beside: { name: string; bytes: Uint8Array }[];
-}
 
 export interface RenderRequest {
   scene: number;

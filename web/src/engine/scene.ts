@@ -1,7 +1,7 @@
 /* Scenes over the link: the interface Scene of types.ts. */
-import type { RenderCounts, RenderPart, SceneFiles } from "./calls_scene.ts";
+import type { RenderCounts, RenderPart } from "./calls_scene.ts";
 import { engineError, type Link } from "./link.ts";
-import type { CallOptions, Camera, Look, Machine, Ray, Rendered, RenderOptions, Scene, SceneApi, SceneFacts } from "./types.ts";
+import type { CallOptions, Camera, Look, Machine, Ray, Rendered, RenderOptions, Scene, SceneApi, SceneFacts, SceneFiles } from "./types.ts";
 
 /* In the order of struct look in wasm/page_render.c. */
 function numbersOf(look: Look): Float64Array {
@@ -48,10 +48,6 @@ class Opening implements Scene {
     return this.handle;
   }
 
-  image(options?: CallOptions): Promise<Uint8Array> {
-    return this.link.call("scene.build", [this.files], options);
-  }
-
   async camera(number: number): Promise<Camera> {
     const n = new Float64Array((await this.link.raw("page_scene_camera", [await this.own(), number])).buffer as ArrayBuffer);
     return { eye: [n[0]!, n[1]!, n[2]!], lookAt: [n[3]!, n[4]!, n[5]!], up: [n[6]!, n[7]!, n[8]!], fov: n[9]! };
@@ -95,6 +91,7 @@ class Opening implements Scene {
 export function sceneApi(link: Link): SceneApi {
   return {
     machines: async () => (await link.json<{ machines: Machine[] }>("page_render_machines")).machines,
+    build: (files, options) => link.call("scene.build", [files], options),
     open: async (files, options) => new Opening(link, files, await link.call<Opened>("scene.open", [files], options)),
   };
 }

@@ -352,6 +352,13 @@ export interface Rendered {
   triangles: number;
 }
 
+/* A scene file, and the files that it names. */
+export interface SceneFiles {
+  name: string;
+  bytes: Uint8Array;
+  beside: readonly { readonly name: string; readonly bytes: Uint8Array }[];
+}
+
 export interface SceneFacts {
   triangles: number; /* as placed */
   instances: number;
@@ -362,8 +369,6 @@ export interface SceneFacts {
 
 export interface Scene {
   readonly facts: SceneFacts;
-  /* The BVH image of `facet bvh build` without options. */
-  image(options?: CallOptions): Promise<Uint8Array>;
   camera(number: number): Promise<Camera>;
   render(machine: Machine, look: Look, options?: RenderOptions): Promise<Rendered>;
   pixelRay(look: Look, x: number, y: number): Promise<Ray>;
@@ -374,8 +379,9 @@ export interface Scene {
 
 export interface SceneApi {
   machines(): Promise<Machine[]>;
-  /* A scene file, and the files that it names. */
-  open(files: { name: string; bytes: Uint8Array; beside: { name: string; bytes: Uint8Array }[] }, options?: CallOptions): Promise<Scene>;
+  /* The bytes of the BVH image of `facet bvh build` without options. */
+  build(files: SceneFiles, options?: CallOptions): Promise<Uint8Array>;
+  open(files: SceneFiles, options?: CallOptions): Promise<Scene>;
 }
 
 /* ---- single tests of XPHMG_RT ---- */
