@@ -449,7 +449,7 @@ export class BvhView implements Mounted {
     const work = preview ? undefined : this.page.work("Drawing", () => this.stop());
     try {
       const aov = this.aov.value as Aov;
-      if (!preview && source instanceof SceneSource && this.picture.shownCamera !== camera) {
+      if (!preview && source instanceof SceneSource && !isSame(this.picture.shownCamera, camera)) {
         await this.picture.draw(source, camera, this.drawing(aov), () => undefined, true); /* coarse first */
       }
       const left = await this.picture.draw(source, camera, this.drawing(aov), (part) => work?.progress(beside === undefined ? part : part / 2), preview);
@@ -789,6 +789,10 @@ function isPacked(value: unknown): value is Packed {
 function unpack(packed: Packed): InputFile {
   const [file, ...beside] = packed.map(([name, data]) => ({ name, bytes: fromBase64(data) }));
   return { ...file!, beside };
+}
+
+function isSame(a: Camera | undefined, b: Camera): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 function cameraOf(value: unknown): Camera | undefined {

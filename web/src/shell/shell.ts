@@ -144,7 +144,8 @@ export class Shell {
 
   private async openAll(files: FileList | null): Promise<void> {
     const read: InputFile[] = [];
-    for (const file of files ?? []) {
+    /* A copy: the browser's list is emptied when the dialogue is ready for the next time. */
+    for (const file of [...(files ?? [])]) {
       if (file.size > MAX_FILE) {
         this.messages.say("error", `${file.name}: ${file.size} bytes, expected at most ${MAX_FILE}`);
       } else {
