@@ -143,6 +143,50 @@ int PAGE_EXPORT(page_render_machines)(void)
     return page_end();
 }
 
+static void put_left_out(struct facet_record *r, const struct facet_scene *scene)
+{
+    facet_record_list(r, "left_out");
+    for (uint32_t i = 0; i < scene->left_out_count; i++) {
+        const struct facet_left_out *note = &scene->left_out[i];
+
+        facet_record_open(r, NULL, NULL);
+        facet_record_number(r, "count", note->count);
+        facet_record_word(r, "what", note->what);
+        facet_record_word(r, "first", note->first);
+        facet_record_word(r, "why", note->why);
+        facet_record_close(r);
+    }
+    facet_record_close(r);
+}
+
+/* What the file has and the scene, or its picture by a machine (an empty name: none), does not. */
+int PAGE_EXPORT(page_render_left_out)(struct page_scene *s, const char *machine)
+{
+    const struct facet_render_machine *m = facet_render_machine_find(machine);
+    struct facet_scene *scene = &s->scene;
+    struct facet_scene own = {.left_out_count = 0};
+    struct facet_error err = {0};
+    enum facet_status status = FACET_OK;
+
+    /* A copy is noted in, so that the next machine does not find the notes of this one. */
+    for (uint32_t i = 0; i < scene->left_out_count && status == FACET_OK; i++) {
+        status = facet_scene_add_left_out(&own, &scene->left_out[i], &err);
+    }
+    if (status == FACET_OK && m != NULL && m->note_left_out != NULL) {
+        struct facet_scene noted = *scene;
+
+        noted.left_out = own.left_out;
+        status = m->note_left_out(&noted, &err);
+        own.left_out = noted.left_out;
+        own.left_out_count = noted.left_out_count;
+    }
+    if (status == FACET_OK) {
+        put_left_out(page_begin(), &own);
+    }
+    free(own.left_out);
+    return status == FACET_OK ? page_end() : page_fail(&err);
+}
+
 /* ---- a picture ---- */
 
 static void close_render(struct page_render *p)

@@ -76,23 +76,7 @@ int PAGE_EXPORT(page_scene_build)(const char *name, const uint8_t *bytes, size_t
     return status == FACET_OK ? page_give_bytes(image.bytes, (size_t)image.size) : page_fail(&err);
 }
 
-static void put_left_out(struct facet_record *r, const struct facet_scene *scene)
-{
-    facet_record_list(r, "left_out");
-    for (uint32_t i = 0; i < scene->left_out_count; i++) {
-        const struct facet_left_out *note = &scene->left_out[i];
-
-        facet_record_open(r, NULL, NULL);
-        facet_record_number(r, "count", note->count);
-        facet_record_word(r, "what", note->what);
-        facet_record_word(r, "first", note->first);
-        facet_record_word(r, "why", note->why);
-        facet_record_close(r);
-    }
-    facet_record_close(r);
-}
-
-/* {"handle", "triangles", "instances", "cameras": [names], "left_out": [...]}. The handle is of use
+/* {"handle", "triangles", "instances", "cameras": [names]}. The handle is of use
  * when page_pictures_next has nothing: pictures that it gives are not in the scene yet, and it is
  * opened again once they are decoded. */
 int PAGE_EXPORT(page_scene_open)(const char *name, const uint8_t *bytes, size_t size)
@@ -118,7 +102,6 @@ int PAGE_EXPORT(page_scene_open)(const char *name, const uint8_t *bytes, size_t 
         facet_record_word(r, NULL, s->scene.cameras[i].name);
     }
     facet_record_close(r);
-    put_left_out(r, &s->scene);
     return page_end();
 }
 

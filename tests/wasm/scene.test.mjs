@@ -72,6 +72,12 @@ writeFileSync(file("four.ply"), `ply\nformat ascii 1.0\nelement vertex 4\nproper
   + `property list uchar int vertex_indices\nend_header\n${CORNERS.map((c) => c.join(" ")).join("\n")}\n${FACES.map((f) => `3 ${f.join(" ")}`).join("\n")}\n`);
 writeFileSync(file("four.stl"), `solid four\n${FACES.map((f) => `facet normal 0 0 0\nouter loop\n${f.map((i) => `vertex ${CORNERS[i].join(" ")}`).join("\n")}\nendloop\nendfacet\n`).join("")}endsolid four\n`);
 
+/* One triangle, whose corners are in another file. */
+const ONE = JSON.stringify({ asset: { version: "2.0" }, buffers: [{ uri: "sub/points.bin", byteLength: 36 }], bufferViews: [{ buffer: 0, byteLength: 36 }],
+  accessors: [{ bufferView: 0, componentType: 5126, count: 3, type: "VEC3", min: [0, 0, 0], max: [1, 1, 0] }],
+  meshes: [{ primitives: [{ attributes: { POSITION: 0 } }] }], nodes: [{ mesh: 0 }], scenes: [{ nodes: [0] }], scene: 0 });
+const POINTS = Buffer.from(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0]).buffer);
+
 const SCENES = [
   load(asset("assets/room.glb")), load(asset("assets/instances.glb")), load(asset("examples/gfx12/flag.gltf")), crate(), load(file("four.ply")),
   load(file("four.stl")),
@@ -133,6 +139,28 @@ test("what is told about a pixel is facet why, as text and as JSON", async () =>
     assert.equal((await scene.why(machine(name), look(), 40, 20, true)).trim(), facet(...words, "--json").toString().trim(), name);
   }
   await scene.close();
+});
+
+test("what is left out is what facet render says, machine by machine", async () => {
+  const words = (notes) => notes.map(({ count, what, first, why }) => [count, what, first, why]);
+  const lights = Array.from({ length: 70 }, () => ({ type: "point" }));
+  const many = JSON.parse(ONE);
+  many.extensions = { KHR_lights_punctual: { lights } };
+  many.extensionsUsed = ["KHR_lights_punctual"];
+  many.nodes.push(...lights.map((_, light) => ({ extensions: { KHR_lights_punctual: { light } } })));
+  many.scenes[0].nodes = many.nodes.map((_, i) => i);
+  many.buffers[0].uri = `data:application/octet-stream;base64,${POINTS.toString("base64")}`;
+  writeFileSync(file("many.gltf"), JSON.stringify(many));
+  for (const [path, name] of [[PATHS[2], "gfx12"], [file("many.gltf"), "tile"], [file("many.gltf"), "gfx12"]]) {
+    const scene = await scenes.open(load(path));
+    const told = JSON.parse(facet("render", path, "-q", "--size", "16x9", "--spp", "1", "--machine", name, "-o", "p.png", "--json").toString()).left_out;
+    const notes = words(await scene.leftOut(machine(name)));
+    for (const one of words(told)) {
+      assert.ok(notes.some((note) => JSON.stringify(note) === JSON.stringify(one)), `${path} by ${name}: ${one[1]}`);
+    }
+    assert.equal(notes.length - (await scene.leftOut()).length, name === "tile" ? 1 : 0);
+    await scene.close();
+  }
 });
 
 test("a picture comes in parts that belong to the whole, and can be cancelled", async () => {
@@ -225,8 +253,9 @@ test("a damaged picture is noted, and the plain colour is drawn", async () => {
     facet("render", "crate.obj", "-q", "--size", "16x16", "--spp", "1", "-o", "p.pfm");
     const got = await scene.render(machine("gfx12"), look({ width: 16, height: 16 }), { light: true });
     assert.deepEqual(got.light, floats(readFileSync(file("p.pfm"))));
-    assert.equal(scene.facts.leftOut.length, 1);
-    assert.match(scene.facts.leftOut[0].why, /damaged PNG|neither PNG nor JPEG/);
+    const notes = await scene.leftOut();
+    assert.equal(notes.length, 1);
+    assert.match(notes[0].why, /damaged PNG|neither PNG nor JPEG/);
     await scene.close();
   }
 });
@@ -252,17 +281,13 @@ test("a broken scene is the importer's message, and the module works on", async 
 });
 
 test("files beside a scene are asked for by name", async () => {
-  const gltf = JSON.stringify({ asset: { version: "2.0" }, buffers: [{ uri: "sub/points.bin", byteLength: 36 }], bufferViews: [{ buffer: 0, byteLength: 36 }],
-    accessors: [{ bufferView: 0, componentType: 5126, count: 3, type: "VEC3", min: [0, 0, 0], max: [1, 1, 0] }],
-    meshes: [{ primitives: [{ attributes: { POSITION: 0 } }] }], nodes: [{ mesh: 0 }], scenes: [{ nodes: [0] }], scene: 0 });
-  const files = { name: "one.gltf", bytes: Buffer.from(gltf), beside: [] };
+  const files = { name: "one.gltf", bytes: Buffer.from(ONE), beside: [] };
   await assert.rejects(scenes.open(files), /sub\/points\.bin: not there; open or drop it together/);
-  const points = Buffer.from(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0]).buffer);
-  const scene = await scenes.open({ ...files, beside: [{ name: "points.bin", bytes: points }] });
+  const scene = await scenes.open({ ...files, beside: [{ name: "points.bin", bytes: POINTS }] });
   assert.equal(scene.facts.triangles, 1);
   await scene.close();
   const bare = await scenes.open({ ...crate(), beside: [] });
-  assert.match(bare.facts.leftOut.map(({ what }) => what).join(), /crate\.mtl/);
+  assert.match((await bare.leftOut()).map(({ what }) => what).join(), /crate\.mtl/);
   await bare.close();
 });
 

@@ -2,7 +2,7 @@
  * what they mean are those of `facet render`. */
 
 import { el } from "../shell/dom.ts";
-import type { Bvh, Camera, Look, Machine, Picture, PictureOptions, Ray, RayOptions, RayRecord, Rendered, Scene } from "../engine/types.ts";
+import type { Bvh, Camera, LeftOut, Look, Machine, Picture, PictureOptions, Ray, RayOptions, RayRecord, Rendered, Scene } from "../engine/types.ts";
 import type { Source } from "./rt.ts";
 
 /** Of the list of cameras: the one that sees everything. */
@@ -74,12 +74,10 @@ export class SceneBar {
     this.by.replaceChildren(choice(IMAGE, "the image, one ray per pixel"), ...byMachine);
     this.beside.replaceChildren(choice(NOTHING, "nothing"), ...byMachine.map((one) => one.cloneNode(true)));
     this.cameras.replaceChildren(choice(String(FRAME), "whole scene"), ...(scene?.facts.cameras ?? []).map((name, i) => choice(String(i), name === "" ? `${i}` : `${i}: ${name}`)));
-    this.showLeftOut(scene);
     this.adapt();
   }
 
-  private showLeftOut(scene: Scene | undefined): void {
-    const notes = scene?.facts.leftOut ?? [];
+  tellLeftOut(notes: readonly LeftOut[]): void {
     this.leftOut.hidden = notes.length === 0;
     this.leftOut.replaceChildren(
       el("summary", {}, "not everything is shown"),

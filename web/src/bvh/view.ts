@@ -293,6 +293,7 @@ export class BvhView implements Mounted {
     this.camera = await opened.source.camera();
     this.whole = true;
     this.place("picture");
+    this.guard(this.tellLeftOut());
     this.guard(this.check(opened));
     await this.redraw();
   }
@@ -422,8 +423,15 @@ export class BvhView implements Mounted {
     return second?.source ?? (first?.scene === undefined || machine === undefined ? undefined : new SceneSource(first.scene, first.bvh, this.scene.light, machine));
   }
 
+  private async tellLeftOut(): Promise<void> {
+    const { scene } = this.first ?? {};
+    const { machine } = this.scene;
+    this.scene.tellLeftOut((await scene?.leftOut(machine)) ?? []);
+  }
+
   /** Another machine draws, or the same with other options. */
   private async lit(): Promise<void> {
+    this.guard(this.tellLeftOut());
     const beside = this.scene.second !== undefined;
     this.tab("why", this.scene.machine !== undefined);
     this.place(beside ? "compare" : this.shownPlace === "compare" && this.second === undefined ? "picture" : this.shownPlace);

@@ -1,7 +1,7 @@
 /* Scenes over the link: the interface Scene of types.ts. */
 import type { RenderCounts, RenderPart } from "./calls_scene.ts";
 import { engineError, type Link } from "./link.ts";
-import type { CallOptions, Camera, Look, Machine, Ray, Rendered, RenderOptions, Scene, SceneApi, SceneFacts, SceneFiles } from "./types.ts";
+import type { CallOptions, Camera, LeftOut, Look, Machine, Ray, Rendered, RenderOptions, Scene, SceneApi, SceneFacts, SceneFiles } from "./types.ts";
 
 /* In the order of struct look in wasm/page_render.c. */
 function numbersOf(look: Look): Float64Array {
@@ -21,7 +21,6 @@ interface Opened {
   triangles: number;
   instances: number;
   cameras: string[];
-  left_out: SceneFacts["leftOut"];
 }
 
 class Opening implements Scene {
@@ -32,7 +31,7 @@ class Opening implements Scene {
 
   /* The files are kept: a worker that is made anew reads them again. */
   constructor(private readonly link: Link, private readonly files: SceneFiles, opened: Opened) {
-    this.facts = { triangles: opened.triangles, instances: opened.instances, cameras: opened.cameras, leftOut: opened.left_out };
+    this.facts = { triangles: opened.triangles, instances: opened.instances, cameras: opened.cameras };
     this.generation = link.generation;
     this.handle = Promise.resolve(opened.handle);
   }
@@ -51,6 +50,10 @@ class Opening implements Scene {
   async camera(number: number): Promise<Camera> {
     const n = new Float64Array((await this.link.raw("page_scene_camera", [await this.own(), number])).buffer as ArrayBuffer);
     return { eye: [n[0]!, n[1]!, n[2]!], lookAt: [n[3]!, n[4]!, n[5]!], up: [n[6]!, n[7]!, n[8]!], fov: n[9]! };
+  }
+
+  async leftOut(machine?: Machine): Promise<LeftOut[]> {
+    return (await this.link.json<{ left_out: LeftOut[] }>("page_render_left_out", [await this.own(), machine?.name ?? ""])).left_out;
   }
 
   async render(machine: Machine, look: Look, options: RenderOptions = {}): Promise<Rendered> {

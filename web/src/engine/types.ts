@@ -363,13 +363,20 @@ export interface SceneFacts {
   triangles: number; /* as placed */
   instances: number;
   cameras: string[];
-  /* What the file has and the picture does not. */
-  leftOut: { count: number; what: string; first: string; why: string }[];
+}
+
+export interface LeftOut {
+  count: number;
+  what: string;
+  first: string;
+  why: string;
 }
 
 export interface Scene {
   readonly facts: SceneFacts;
   camera(number: number): Promise<Camera>;
+  /* What the file has and the picture by this machine does not. */
+  leftOut(machine?: Machine): Promise<LeftOut[]>;
   render(machine: Machine, look: Look, options?: RenderOptions): Promise<Rendered>;
   pixelRay(look: Look, x: number, y: number): Promise<Ray>;
   /* What `facet why --pixel` prints, as text or JSON. */
