@@ -3,6 +3,7 @@
 #include "cli/bvh/rt.h"
 #include "command/output.h"
 #include "command/stop.h"
+#include "report/left_out.h"
 #include "view/input.h"
 #include "view/page.h"
 #include "view/serve.h"
@@ -77,6 +78,26 @@ static int show(const struct cli_args *args, const char *path, const struct view
     return code;
 }
 
+static bool
+import(const struct cli_args *args, const char *path, struct facet_import_options options)
+{
+    struct facet_error err = {0};
+    struct facet_scene scene;
+
+    if (report_scene_import(args, path, options, &scene, &err) != FACET_OK) {
+        return cli_bad_error(args, &err) == CLI_OK;
+    }
+    report_print_left_out(args, path, &scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK);
+    facet_scene_free(&scene);
+    if (!args->quiet) {
+        fprintf(stderr,
+                "facet view: %s is a scene; the page makes the image of facet bvh build without "
+                "options\n",
+                path);
+    }
+    return true;
+}
+
 static int run_view(const struct cli_args *args)
 {
     const char *path = session_bvh_operand(args), *output = cli_value(args, "output");
@@ -93,7 +114,7 @@ static int run_view(const struct cli_args *args)
     if (!cli_can_write(args, output) || cli_would_replace(args, output, path, "the input")) {
         return CLI_BAD;
     }
-    good = view_shown_read(args, path, &what) && (!what.tiles || bvh_rt_options_fit(args));
+    good = view_shown_read(args, path, import, &what) && (!what.tiles || bvh_rt_options_fit(args));
     if (good && output != NULL && session_bvh_would_be_replaced(args, output, &what.bvh, false)) {
         good = false;
     }

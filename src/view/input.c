@@ -3,7 +3,6 @@
 #include "view/input.h"
 
 #include "command/output.h"
-#include "report/left_out.h"
 #include "rt_image/image.h"
 #include "json/json.h"
 
@@ -102,33 +101,27 @@ static void keep(void *context, const char *name, const struct facet_bytes *byte
     *place = one;
 }
 
-/* Imports it once, to say here what is wrong with it and to learn which files it names. */
-static bool read_scene(const struct cli_args *args, const char *path, struct view_shown *out)
+static bool read_scene(const struct cli_args *args,
+                       const char *path,
+                       view_import *import,
+                       struct view_shown *out)
 {
     const struct facet_import_options options = {.inactive = true, .beside = keep, .context = out};
-    struct facet_error err = {0};
-    struct facet_scene scene;
-    enum facet_status status = report_scene_import(args, path, options, &scene, &err);
 
-    if (status == FACET_OK && out->failed) {
-        status = facet_fail(&err, FACET_ERR_MEMORY, 0, "out of memory for the files of %s", path);
+    if (!import(args, path, options)) {
+        return false;
     }
-    if (status != FACET_OK) {
-        return cli_bad_error(args, &err) == CLI_OK;
-    }
-    report_print_left_out(args, path, &scene, FACET_LOSS_SHAPE | FACET_LOSS_LOOK);
-    facet_scene_free(&scene);
-    if (!args->quiet) {
-        fprintf(stderr,
-                "facet view: %s is a scene; the page makes the image of facet bvh build without "
-                "options\n",
-                path);
+    if (out->failed) {
+        return cli_bad(args, "out of memory for the files of %s", path) == CLI_OK;
     }
     (void)json_object_set_new(out->made, "kind", json_string("scene"));
     return true;
 }
 
-static bool read_image(const struct cli_args *args, const char *path, struct view_shown *out)
+static bool read_image(const struct cli_args *args,
+                       const char *path,
+                       view_import *import,
+                       struct view_shown *out)
 {
     if (!session_bvh_read_or_make(args, path, take_scene, &out->bvh)) {
         return false;
@@ -136,7 +129,7 @@ static bool read_image(const struct cli_args *args, const char *path, struct vie
     out->bytes = out->bvh.view.bytes;
     out->size = (size_t)out->bvh.view.size;
     if (out->bvh.made) {
-        return read_scene(args, path, out);
+        return read_scene(args, path, import, out);
     }
     out->tiles = facet_rtbvh_is(out->bytes, out->size);
     if (out->tiles) {
@@ -155,11 +148,15 @@ static bool read_image(const struct cli_args *args, const char *path, struct vie
     return true;
 }
 
-bool view_shown_read(const struct cli_args *args, const char *path, struct view_shown *out)
+bool view_shown_read(const struct cli_args *args,
+                     const char *path,
+                     view_import *import,
+                     struct view_shown *out)
 {
     *out = (struct view_shown){.made = json_object()};
-    return path != NULL && (goes_as_it_is(path) || is_elf(path)) ? read_as_it_is(args, path, out)
-                                                                 : read_image(args, path, out);
+    return path != NULL && (goes_as_it_is(path) || is_elf(path))
+               ? read_as_it_is(args, path, out)
+               : read_image(args, path, import, out);
 }
 
 void view_shown_free(struct view_shown *shown)

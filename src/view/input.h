@@ -4,6 +4,7 @@
 #define FACET_VIEW_INPUT_H
 
 #include "base/array.h"
+#include "scene/import.h"
 #include "session/bvh/file.h"
 
 #include <jansson.h>
@@ -26,9 +27,17 @@ struct view_shown {
     json_t *made;              /* what the page is told: kind, and where rays start */
 };
 
+/* Imports a scene once, to say here what is wrong with it and to learn which files it names. The
+ * complaint is printed when it returns false. */
+typedef bool
+view_import(const struct cli_args *args, const char *path, struct facet_import_options options);
+
 /* Reads FILE and the options of images. The complaint is printed when it returns false. Free in
  * every case. */
-bool view_shown_read(const struct cli_args *args, const char *path, struct view_shown *out);
+bool view_shown_read(const struct cli_args *args,
+                     const char *path,
+                     view_import *import,
+                     struct view_shown *out);
 void view_shown_free(struct view_shown *shown);
 
 #endif

@@ -9,7 +9,7 @@ const TITLES = { knot: "A knot", boxes: "64 boxes", hills: "Hills" };
 export const bvhView: View = {
   id: "bvh",
   title: "Ray and BVH",
-  summary: "A picture of a BVH image: click a pixel and follow its ray through boxes and triangles, number by number.",
+  summary: "A picture of a scene or a BVH image: click a pixel and follow its ray through boxes and triangles, number by number.",
   accepts,
   gathers: isScene,
   examples: EXAMPLES.map((example) => ({ title: TITLES[example], state: { example } })),

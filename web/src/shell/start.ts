@@ -40,7 +40,7 @@ export function startPage(host: HTMLElement, page: Page, views: readonly View[])
         "p",
         { class: "drop" },
         button("Open a file…", () => page.choose(), { class: "primary" }),
-        el("span", {}, " or drop one anywhere: BVH images, programs, kernels, command lists."),
+        el("span", {}, " or drop one anywhere: scenes, BVH images, programs, kernels, command lists."),
       ),
       el("div", { class: "cards" }, ...cards),
       el("p", { class: "foot" }, el("span", { id: "engine-info" }, "Starting the machines…")),
