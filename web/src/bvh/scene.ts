@@ -177,8 +177,8 @@ function textOf(picture: Rendered, machine: Machine): string {
   return `${picture.width} × ${picture.height} by ${machine.name}${rays}${work}${draws}`;
 }
 
-/** A scene as the view asks for pictures and rays. Surfaces are drawn by the machine, everything else by the image; all of it by the
- * scene's camera. */
+/** A scene as the view asks for pictures and rays. Surfaces, and how often they were tested, are the
+ * machine's; everything else is the image's, all of it by the scene's camera. */
 export class SceneSource implements Source {
   constructor(
     private readonly scene: Scene,
@@ -199,17 +199,19 @@ export class SceneSource implements Source {
   /** While the camera turns, a coarse picture of the image is there at once. */
   async picture(options: PictureOptions): Promise<Picture> {
     const { aov = "picture", width, height, camera, rows, signal, progress, coarse } = options;
-    if (this.machine === undefined || aov !== "picture" || coarse === true) {
+    const own = this.machine !== undefined && (aov === "picture" || (this.machine.rays && (aov === "nodes" || aov === "triangles")));
+    if (this.machine === undefined || !own || coarse === true) {
       const seen = camera ?? (await this.camera());
       return this.image.picture({ ...options, camera: { ...seen, fov: seen.fov || ANGLE } });
     }
     const drawn = (rgba: Uint8ClampedArray): Picture => ({ width, height, rgba, values: new Float32Array(), rays: 0, hits: 0, nodes: 0, heatMax: 0 });
-    const done = await this.scene.render(this.machine, this.look(width, height, camera), {
+    const look = this.look(width, height, camera);
+    const done = await this.scene.render(this.machine, { ...look, view: aov as NonNullable<Look["view"]> }, {
       ...(signal === undefined ? {} : { signal }),
       ...(progress === undefined ? {} : { progress }),
       part: (rgba) => rows?.(drawn(rgba), 0, height),
     });
-    return { ...drawn(done.rgba), rays: done.rays, hits: done.hits, nodes: done.nodes, text: textOf(done, this.machine) };
+    return { ...drawn(done.rgba), rays: done.rays, hits: done.hits, nodes: done.nodes, heatMax: done.heatMax, text: textOf(done, this.machine) };
   }
 
   pixelRay(x: number, y: number, width: number, height: number, camera?: Camera): Promise<Ray> {

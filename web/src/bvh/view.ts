@@ -101,6 +101,8 @@ export class BvhView implements Mounted {
   private pending: Record<string, unknown> | undefined;
   private still: number | undefined;
   private asked = 0;
+  /** Of the questions about pixels: the one that the machine was watched for. */
+  private told = 0;
   private image: string | undefined;
   private packed: Packed | undefined;
   readonly keys: readonly Key[];
@@ -555,7 +557,7 @@ export class BvhView implements Mounted {
         this.ray.show(`Ray of pixel (${x}, ${y})`, record, step, this.command(x, y, ray));
         this.markTree();
         this.page.changed();
-        await this.tellPixel(x, y, ask);
+        await this.tellPixel();
       }
     } catch (error) {
       if (ask === this.asked) {
@@ -564,18 +566,26 @@ export class BvhView implements Mounted {
     }
   }
 
-  /** What `facet why` says of the machine that draws. */
-  private async tellPixel(x: number, y: number, ask: number): Promise<void> {
+  /** What `facet why` says of the machine that draws, once somebody looks: a program on the hart is watched step by step. */
+  private async tellPixel(): Promise<void> {
     const source = this.source();
+    const { pixel, asked } = this;
+    const { scene } = this.first ?? {};
     const { machine } = this.scene;
-    if (this.first?.scene === undefined || machine === undefined || !(source instanceof SceneSource)) {
+    if (this.why.hidden || this.told === asked || pixel === undefined || scene === undefined || machine === undefined || !(source instanceof SceneSource)) {
       return;
     }
+    this.told = asked;
     this.why.textContent = "…";
+    const cancel = new AbortController();
+    const work = this.page.work(`Watching ${machine.name}`, () => cancel.abort());
     const { width, height } = this.pixels;
     const look = source.look(width, height, this.whole ? undefined : this.camera);
-    const text = await this.first.scene.why(machine, look, x, y).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
-    if (ask === this.asked) {
+    const text = await scene
+      .why(machine, look, pixel.x, pixel.y, false, { signal: cancel.signal })
+      .catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+      .finally(() => work.done());
+    if (asked === this.asked) {
       this.why.textContent = text;
     }
   }
@@ -749,6 +759,7 @@ export class BvhView implements Mounted {
       pane.hidden = name !== id;
       tab.setAttribute("aria-pressed", String(name === id));
     }
+    this.guard(this.tellPixel());
   }
 
   private compare(): void {
