@@ -155,6 +155,15 @@ test("files beside a scene come along; without them the page says what is missin
   await t.page.waitForSelector("text=/material library crate.mtl.*not there; open or drop it together with this file/");
 });
 
+test("an image that is dropped with a scene is opened by itself", async (t) => {
+  facet("bvh", "build", "assets/boxes.glb", "-o", t.file("boxes.gfx12"), "-q");
+  await t.open();
+  await t.choose("assets/crate.obj", "assets/crate.mtl", "assets/crate.png", t.file("boxes.gfx12"));
+  await t.page.waitForSelector(".file-name >> text=boxes.gfx12");
+  await drawn(t);
+  await t.page.waitForSelector(".scene-bar", { state: "hidden" });
+});
+
 test("JPEG textures have the texels of the program", async (t) => {
   await t.open();
   const base64 = await t.page.evaluate(async () => {

@@ -101,8 +101,8 @@ export class BvhView implements Mounted {
   private pending: Record<string, unknown> | undefined;
   private still: number | undefined;
   private asked = 0;
-  /** Of the questions about pixels: the one that the machine was watched for. */
-  private told = 0;
+  /** What the machine was last watched for. */
+  private told = "";
   private image: string | undefined;
   private packed: Packed | undefined;
   readonly keys: readonly Key[];
@@ -459,8 +459,9 @@ export class BvhView implements Mounted {
     const work = preview ? undefined : this.page.work("Drawing", () => this.stop());
     try {
       const aov = this.aov.value as Aov;
-      if (!preview && source instanceof SceneSource && !isSame(this.picture.shownCamera, camera)) {
-        await this.picture.draw(source, camera, this.drawing(aov), () => undefined, true); /* coarse first */
+      const moved = !preview && source instanceof SceneSource && !isSame(this.picture.shownCamera, camera);
+      if (moved && (await this.picture.draw(source, camera, this.drawing(aov), () => undefined, true)) === undefined) {
+        return; /* coarse first, unless somebody wants another picture by then */
       }
       const left = await this.picture.draw(source, camera, this.drawing(aov), (part) => work?.progress(beside === undefined ? part : part / 2), preview);
       if (beside !== undefined && left !== undefined) {
@@ -569,23 +570,32 @@ export class BvhView implements Mounted {
   /** What `facet why` says of the machine that draws, once somebody looks: a program on the hart is watched step by step. */
   private async tellPixel(): Promise<void> {
     const source = this.source();
-    const { pixel, asked } = this;
+    const { pixel } = this;
     const { scene } = this.first ?? {};
     const { machine } = this.scene;
-    if (this.why.hidden || this.told === asked || pixel === undefined || scene === undefined || machine === undefined || !(source instanceof SceneSource)) {
+    if (this.why.hidden || pixel === undefined || scene === undefined || machine === undefined || !(source instanceof SceneSource)) {
       return;
     }
-    this.told = asked;
+    const { width, height } = this.pixels;
+    const look = source.look(width, height, this.whole ? undefined : this.camera);
+    const question = JSON.stringify([this.first?.name, machine.name, look, pixel]);
+    if (question === this.told) {
+      return;
+    }
+    this.told = question;
     this.why.textContent = "…";
     const cancel = new AbortController();
     const work = this.page.work(`Watching ${machine.name}`, () => cancel.abort());
-    const { width, height } = this.pixels;
-    const look = source.look(width, height, this.whole ? undefined : this.camera);
-    const text = await scene
-      .why(machine, look, pixel.x, pixel.y, false, { signal: cancel.signal })
-      .catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
-      .finally(() => work.done());
-    if (asked === this.asked) {
+    let text: string;
+    try {
+      text = await scene.why(machine, look, pixel.x, pixel.y, false, { signal: cancel.signal });
+    } catch (error) {
+      text = error instanceof Error ? error.message : String(error);
+      this.told = this.told === question ? "" : this.told; /* it may be asked again */
+    } finally {
+      work.done();
+    }
+    if (this.told === question || this.told === "") {
       this.why.textContent = text;
     }
   }

@@ -28,6 +28,7 @@ export class Link {
   private worker!: Worker;
   private pending = new Map<number, Pending>();
   private lastId = 0;
+  private running = 0;
   private closed = false;
   private begun!: { resolve(info: EngineInfo): void; reject(error: EngineError): void };
 
@@ -88,6 +89,10 @@ export class Link {
       this.begun.resolve(message.ready);
       return;
     }
+    if ("running" in message) {
+      this.running = message.running;
+      return;
+    }
     if (!("id" in message)) {
       this.giveUp(message.broken);
       return;
@@ -119,13 +124,17 @@ export class Link {
       return;
     }
     this.worker.postMessage({ cancel: id });
-    setTimeout(() => {
-      if (this.pending.get(id) === call) {
+    /* One that waits behind another does no harm, and that other one may go on. */
+    const giveUp = (): void => {
+      if (this.pending.get(id) === call && this.running !== id) {
+        setTimeout(giveUp, PATIENCE_MS);
+      } else if (this.pending.get(id) === call) {
         this.pending.delete(id);
         call.reject(engineError("cancelled", "cancelled"));
         this.again("another call was cancelled, and the worker with it");
       }
-    }, PATIENCE_MS);
+    };
+    setTimeout(giveUp, PATIENCE_MS);
   }
 
   private giveUp(why: string): void {

@@ -9,6 +9,8 @@ export type ToWorker = { wasm: Uint8Array } | Request | { cancel: number };
 
 export type FromWorker =
   | { ready: { version: string; wasmBytes: number; startMilliseconds: number } }
+  /* This call has the worker until the next one says so. */
+  | { running: number }
   | { id: number; value: unknown }
   | { id: number; part: unknown }
   | { id: number; progress: [done: number, total: number] }

@@ -34,6 +34,7 @@ function contextOf(id: number): Context {
       if (cancelled.has(id)) {
         throw new CallError("cancelled", "cancelled");
       }
+      scope.postMessage({ running: id });
     },
   };
 }
@@ -69,6 +70,7 @@ async function answer({ id, name, args }: Request): Promise<void> {
       throw new CallError("internal error", `the worker does not know ${name}`);
     }
     const context = contextOf(id);
+    scope.postMessage({ running: id });
     machine.progress = context.progress;
     const value = await call(machine, args, context);
     scope.postMessage({ id, value }, buffersOf(value));

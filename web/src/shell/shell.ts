@@ -13,6 +13,8 @@ import type { InputFile, Key, Mounted, Page, View } from "./view.ts";
 const START = "start";
 /** Nothing that Facet reads is larger; a browser's tab could not hold it twice. */
 const MAX_FILE = 1 << 30;
+/** A view that is so sure about a file opens it by itself. */
+const SURE = 0.5;
 /** After the last change, until the URL follows. */
 const LINK_DELAY = 400;
 
@@ -152,9 +154,10 @@ export class Shell {
         read.push({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) });
       }
     }
-    const leads = read.filter((file) => this.views.some((view) => view.gathers?.(file) === true));
-    for (const file of leads.length > 0 ? leads : read) {
-      await this.open(leads.length > 0 ? { ...file, beside: read.filter((other) => !leads.includes(other)) } : file);
+    const gatherer = this.views.find((view) => read.some((file) => view.gathers?.(file) === true));
+    const beside = gatherer === undefined ? [] : read.filter((file) => gatherer.accepts(file) < SURE);
+    for (const file of read.filter((one) => !beside.includes(one))) {
+      await this.open(gatherer?.gathers?.(file) === true ? { ...file, beside } : file);
     }
   }
 
