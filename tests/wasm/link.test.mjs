@@ -107,6 +107,34 @@ test("a call that does not end takes its worker along; images open again, machin
   await assert.rejects(engine.link.raw("page_session_run", [session, 1n, -1, 0]), { status: "usage error" });
 });
 
+test("a cancelled call that waits for another one leaves that alone", async (engine) => {
+  const image = await engine.bvh.open(room);
+  const { session } = await engine.link.json("page_session_open", [0, new TextEncoder().encode("_start: j _start\n"), "", new Uint8Array()]);
+  const stop = new AbortController();
+  const run = engine.link.raw("page_session_run", [session, 2_000_000_000n, -1, 0]); /* some seconds */
+  const picture = image.picture({ width: 2000, height: 2000, signal: stop.signal });
+  setTimeout(() => stop.abort(), 50);
+  await assert.rejects(picture, { status: "cancelled" });
+  await run;
+  assert.equal(engine.link.generation, 1);
+});
+
+test("a scene opens again by itself when its worker is gone", async (engine) => {
+  const [machine] = await engine.scenes.machines();
+  const files = { name: "room.glb", bytes: new Uint8Array(readFileSync(join(source, "assets/room.glb"))), beside: [] };
+  const look = { width: 32, height: 18, spp: 1, bounces: 0, aoRays: 1, exposure: 1, clamp: false, shadows: true, camera: 0 };
+  const scene = await engine.scenes.open(files);
+  const before = await scene.render(machine, look);
+  await assert.rejects(engine.link.raw("page_bvh_node", [0xfffffff0, 0]), { name: "EngineError", status: "internal error" });
+  assert.equal(engine.link.generation, 2);
+  assert.deepEqual((await scene.render(machine, look)).rgba, before.rgba);
+  const seen = [];
+  await scene.render(machine, { ...look, width: 640, height: 360, spp: 4 }, { progress: (done, total) => seen.push(done / total) });
+  assert.equal(seen.at(-1), 1);
+  await scene.close();
+  await assert.rejects(scene.render(machine, look), { status: "usage error" });
+});
+
 test("a worker whose C code fails is made anew", async (engine) => {
   const image = await engine.bvh.open(room);
   await assert.rejects(engine.link.raw("page_bvh_node", [0xfffffff0, 0]), { name: "EngineError", status: "internal error" });
