@@ -72,13 +72,11 @@ static int check_one(const struct cli_args *args,
     int code;
 
     if (file->driver.count != 0) {
-        options->dialect = (enum facet_gfx12_dialect)session_driver_piece(file, file->driver.chosen)
-                               ->structure.driver;
-        options->moving = session_structures_move(file);
+        facet_gfx12_structures_options(&file->driver, options);
     }
     status = check_file(args, file, options, &check, &left_out, &err);
-    if (status == FACET_OK) {
-        status = session_structures_check(file, options, &check, &err);
+    if (status == FACET_OK && file->driver.count != 0) {
+        status = facet_gfx12_structures_check(&file->driver, &file->view, options, &check, &err);
     }
     if (status != FACET_OK) {
         json_decref(left_out);
@@ -116,7 +114,7 @@ static int check_all(const struct cli_args *args,
     for (uint32_t i = 0; i < file->driver.count && code != CLI_BAD; i++) {
         int found;
 
-        session_driver_start(file, i);
+        facet_gfx12_structures_start(&file->driver, i, &file->view);
         if (!args->json) {
             printf("%sstructure %" PRIu32 "\n", i != 0 ? "\n" : "", i);
         }
@@ -155,9 +153,9 @@ static int run_check(const struct cli_args *args)
         return cli_bad(args, "--scene is for GFX12 images");
     }
     options.max_findings = (uint32_t)limit;
-    code = bvh_rt_is(&file)  ? bvh_rt_check(args, &file, (uint32_t)limit)
-           : file.driver.all ? check_all(args, &file, &options)
-                             : check_one(args, &file, &options, NULL);
+    code = bvh_rt_is(&file) ? bvh_rt_check(args, &file, (uint32_t)limit)
+           : file.all       ? check_all(args, &file, &options)
+                            : check_one(args, &file, &options, NULL);
     session_bvh_free(&file);
     return code;
 }

@@ -3,11 +3,11 @@
  */
 #include "base/bits.h"
 #include "fuzz/fuzz.h"
+#include "gfx12/drivers/capture.h"
 #include "gfx12/drivers/headers.h"
 #include "gfx12/drivers/hiprt.h"
 #include "gfx12/drivers/inactive.h"
 #include "gfx12/drivers/radv_capture.h"
-#include "gfx12/drivers/rdf.h"
 #include "gfx12/drivers/rules.h"
 #include "gfx12/drivers/sniff.h"
 
@@ -71,27 +71,66 @@ static void check_rules(const struct facet_gfx12_structure *s, const uint8_t *by
     free(copy);
 }
 
-static void read_capture(const uint8_t *bytes, size_t size)
+/* Compressed chunks hold what lies in the file, again and again. */
+static enum facet_status inflate(const uint8_t *file,
+                                 struct facet_gfx12_capture_part *parts,
+                                 uint32_t count,
+                                 struct facet_error *err)
 {
-    uint64_t chunks = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct facet_gfx12_capture_part *p = &parts[i];
+        const uint64_t full = p->chunk.full_bytes, stored = p->chunk.data_bytes;
 
-    if (facet_gfx12_rdf_open(bytes, size, &chunks, NULL) != FACET_OK) {
-        return;
-    }
-    for (uint64_t i = 0; i < chunks; i++) {
-        struct facet_gfx12_rdf_structure structure;
-        struct facet_gfx12_rdf_chunk chunk;
-
-        if (facet_gfx12_rdf_chunk(bytes, size, i, &chunk, NULL) != FACET_OK) {
+        if (!p->chunk.compressed) {
             continue;
         }
-        fuzz_require(chunk.header + chunk.header_bytes <= size);
-        fuzz_require(chunk.data + chunk.data_bytes <= size);
-        if (facet_gfx12_rdf_is_structure(&chunk) &&
-            facet_gfx12_rdf_structure(bytes, &chunk, &structure, NULL) == FACET_OK) {
-            fuzz_require(structure.header + structure.header_bytes <= chunk.full_bytes);
+        p->own = full <= 1 << 20 && stored != 0 ? malloc((size_t)full + 1) : NULL;
+        if (p->own == NULL) {
+            return facet_fail(err, FACET_ERR_INPUT, p->chunk.data, "too large for this test");
+        }
+        for (uint64_t at = 0; at < full; at++) {
+            p->own[at] = file[p->chunk.data + at % stored];
+        }
+        p->data = p->own;
+    }
+    return FACET_OK;
+}
+
+/* All structures in turn. */
+static void walk_structures(struct facet_gfx12_capture *c)
+{
+    struct facet_gfx12_view view = {.bytes = c->bytes,
+                                    .size = c->size,
+                                    .segments = c->segments,
+                                    .segment_count = c->structures.count};
+    struct facet_gfx12_check_options options = {.tolerance = FACET_GFX12_TOLERANCE};
+    struct facet_gfx12_check check;
+
+    for (uint32_t i = 0; i < c->structures.count; i++) {
+        facet_gfx12_structures_start(&c->structures, i, &view);
+        facet_gfx12_structures_options(&c->structures, &options);
+        if (facet_gfx12_check(&view, &options, &check, NULL) == FACET_OK) {
+            (void)facet_gfx12_structures_check(&c->structures, &view, &options, &check, NULL);
+            facet_gfx12_check_free(&check);
         }
     }
+}
+
+static void read_capture(const uint8_t *bytes, size_t size)
+{
+    struct facet_gfx12_capture capture;
+    struct facet_error err = {0};
+
+    if (facet_gfx12_capture_open(bytes, size, inflate, &capture, &err) != FACET_OK) {
+        fuzz_require(err.message[0] != 0 && capture.bytes == NULL);
+        return;
+    }
+    for (uint32_t i = 0; i < capture.structures.count; i++) {
+        fuzz_require(capture.segments[i].offset + capture.segments[i].size <= capture.size);
+        fuzz_require(capture.structures.list[i].piece < capture.structures.count);
+    }
+    walk_structures(&capture);
+    facet_gfx12_capture_free(&capture);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

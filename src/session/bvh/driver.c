@@ -3,8 +3,6 @@
 #include "session/bvh/file.h"
 
 #include "base/bits.h"
-#include "gfx12/drivers/hiprt.h"
-#include "gfx12/drivers/inactive.h"
 #include "gfx12/drivers/rdf.h"
 #include "gfx12/drivers/sniff.h"
 #include "rt_image/image.h"
@@ -14,48 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void session_driver_free(struct session_driver *driver)
-{
-    free(driver->pieces);
-    free(driver->list);
-    free(driver->original);
-    *driver = (struct session_driver){0};
-}
-
-const struct facet_gfx12_piece *session_driver_piece(const struct session_bvh *file,
-                                                     uint32_t structure)
-{
-    return &file->driver.pieces[file->driver.list[structure].piece];
-}
-
-void session_driver_start(struct session_bvh *file, uint32_t structure)
-{
-    const struct facet_gfx12_piece *piece = session_driver_piece(file, structure);
-
-    file->driver.chosen = structure;
-    file->view.base = facet_gfx12_piece_base(piece) & facet_bits_mask(48);
-    file->view.root = piece->structure.root;
-}
-
 /* ---- choices ---- */
-
-/* The first that has something in it, if any has. */
-static uint32_t first_tlas(const struct session_bvh *file)
-{
-    uint32_t first = 0;
-    bool found = false;
-
-    for (uint32_t i = 0; i < file->driver.count; i++) {
-        const struct facet_gfx12_structure *s = &session_driver_piece(file, i)->structure;
-
-        if (s->top && s->root != FACET_GFX12_NO_ROOT) {
-            return i;
-        }
-        first = s->top && !found ? i : first;
-        found = found || s->top;
-    }
-    return first;
-}
 
 /* With --base and no IMAGE: the structure that lies there, by its first byte or by its nodes. */
 static bool find_at_base(const struct cli_args *args, struct session_bvh *file, uint64_t *number)
@@ -66,7 +23,7 @@ static bool find_at_base(const struct cli_args *args, struct session_bvh *file, 
         return false;
     }
     for (uint32_t i = 0; i < file->driver.count; i++) {
-        const struct facet_gfx12_piece *piece = session_driver_piece(file, i);
+        const struct facet_gfx12_piece *piece = facet_gfx12_structures_piece(&file->driver, i);
 
         if (base == (piece->address & facet_bits_mask(48)) ||
             base == (facet_gfx12_piece_base(piece) & facet_bits_mask(48))) {
@@ -82,7 +39,7 @@ static bool find_at_base(const struct cli_args *args, struct session_bvh *file, 
 static bool choose(const struct cli_args *args, struct session_bvh *file)
 {
     const char *wanted = cli_value(args, "structure");
-    uint64_t number = first_tlas(file);
+    uint64_t number = facet_gfx12_structures_first(&file->driver);
     uint32_t root = file->view.root;
 
     if (wanted != NULL && strcmp(wanted, "all") == 0) {
@@ -91,13 +48,13 @@ static bool choose(const struct cli_args *args, struct session_bvh *file)
             (void)cli_bad(args, "--structure all is for bvh check and info; expected a number");
             return false;
         }
-        file->driver.all = true;
+        file->all = true;
     } else if (!cli_number(args, "structure", 0, file->driver.count - 1, &number) ||
                (wanted == NULL && cli_given(args, "base") && session_bvh_operand(args) == NULL &&
                 !find_at_base(args, file, &number))) {
         return false;
     }
-    session_driver_start(file, (uint32_t)number);
+    facet_gfx12_structures_start(&file->driver, (uint32_t)number, &file->view);
     if (cli_given(args, "root")) {
         file->view.root = root;
     }
@@ -120,207 +77,18 @@ static bool as_segment(const struct cli_args *args, struct session_bvh *file, ui
     return true;
 }
 
-static enum facet_gfx12_driver named_driver(const char *name)
-{
-    for (int i = FACET_GFX12_DRIVER_RADV; i < FACET_GFX12_DRIVERS; i++) {
-        if (strcmp(name, facet_gfx12_driver_name((enum facet_gfx12_driver)i)) == 0) {
-            return (enum facet_gfx12_driver)i;
-        }
-    }
-    return FACET_GFX12_DRIVER_NONE;
-}
-
-/* The structure that begins `bytes`: of the driver, or with NONE of any. */
-static bool read_header(enum facet_gfx12_driver driver,
-                        enum facet_gfx12_header_answer least,
-                        const uint8_t *bytes,
-                        uint64_t size,
-                        struct facet_gfx12_structure *out,
-                        char *reason)
-{
-    if (driver == FACET_GFX12_DRIVER_NONE) {
-        return facet_gfx12_header_find(bytes, size, out, reason) != FACET_GFX12_DRIVER_NONE;
-    }
-    return facet_gfx12_header_read(driver, bytes, size, out, reason) >= least;
-}
-
-/* The segment that was named first: IMAGE, else the first --segment, as session_bvh_read has set
- * the base. */
-static uint32_t first_named(const struct session_bvh *file)
-{
-    for (uint32_t i = 0; i < file->view.segment_count; i++) {
-        const struct facet_gfx12_segment *s = &file->segments[i];
-
-        if (file->view.base >= s->address && file->view.base - s->address < s->size) {
-            return i;
-        }
-    }
-    return 0;
-}
-
-/* The headers of all segments; the one that rays start in must have one. The others can be parts of
- * anything, so what only may be a header is none there; instances find those that they point at. */
-static bool
-read_headers(const struct cli_args *args, struct session_bvh *file, enum facet_gfx12_driver driver)
-{
-    struct session_driver *d = &file->driver;
-    const uint32_t count = file->view.segment_count, first = first_named(file);
-    char reason[FACET_GFX12_REASON];
-
-    d->pieces = calloc(count, sizeof *d->pieces);
-    d->list = calloc(count, sizeof *d->list);
-    if (d->pieces == NULL || d->list == NULL) {
-        return cli_bad(args, "out of memory") == CLI_OK;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const struct facet_gfx12_segment *s = &file->segments[i];
-        struct facet_gfx12_piece *p = &d->pieces[d->count];
-
-        if (!read_header(driver,
-                         i == first ? FACET_GFX12_HEADER_MAYBE : FACET_GFX12_HEADER_YES,
-                         file->view.bytes + s->offset,
-                         s->size,
-                         &p->structure,
-                         reason)) {
-            if (i != first) {
-                continue;
-            }
-            (void)cli_bad(args,
-                          "%s: no structure of %s%s%s",
-                          s->name,
-                          driver != FACET_GFX12_DRIVER_NONE ? facet_gfx12_driver_name(driver)
-                                                            : "radv, gpurt or hiprt",
-                          reason[0] != 0 ? ": " : "",
-                          reason);
-            return false;
-        }
-        p->at = s->offset;
-        p->bytes = s->size;
-        p->address = s->address;
-        d->list[d->count] = (struct session_structure){d->count, p->structure.header};
-        if (i == first) {
-            snprintf(d->reason, sizeof d->reason, "%s", reason);
-        }
-        d->count++;
-    }
-    return true;
-}
-
-static uint32_t count_instances(const struct facet_gfx12_walk *walk)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < walk->reached; i++) {
-        count += walk->nodes[walk->order[i]].kind == FACET_GFX12_KIND_INSTANCE;
-    }
-    return count;
-}
-
-/* Structures behind others in one buffer, as the instances of the TLAS find them. */
-static bool find_more(const struct cli_args *args, struct session_bvh *file)
-{
-    struct session_driver *d = &file->driver;
-    const uint32_t top = first_tlas(file);
-    struct facet_gfx12_piece *pieces;
-    struct session_structure *list;
-    struct facet_gfx12_walk walk;
-    struct facet_error err = {0};
-    uint32_t room;
-
-    if (!session_driver_piece(file, top)->structure.top) {
-        return true;
-    }
-    session_driver_start(file, top);
-    if (facet_gfx12_walk(&file->view, &walk, &err) != FACET_OK) {
-        return cli_bad_error(args, &err) == CLI_OK;
-    }
-    room = d->count + count_instances(&walk);
-    pieces = realloc(d->pieces, room * sizeof *pieces);
-    d->pieces = pieces != NULL ? pieces : d->pieces;
-    list = realloc(d->list, room * sizeof *list);
-    d->list = list != NULL ? list : d->list;
-    if (pieces == NULL || list == NULL) {
-        facet_gfx12_walk_free(&walk);
-        return cli_bad(args, "out of memory") == CLI_OK;
-    }
-    d->count = facet_gfx12_pieces_follow(&file->view, &walk, d->pieces, d->count, room);
-    facet_gfx12_walk_free(&walk);
-    for (uint32_t i = 0; i < d->count; i++) {
-        d->list[i] = (struct session_structure){i, d->pieces[i].structure.header};
-    }
-    return true;
-}
-
-static bool has_hiprt(const struct session_driver *d)
-{
-    for (uint32_t i = 0; i < d->count; i++) {
-        if (d->pieces[i].structure.driver == FACET_GFX12_DRIVER_HIPRT) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool session_driver_keep(struct session_bvh *file, const char *translated)
-{
-    struct session_driver *d = &file->driver;
-
-    if (d->original == NULL) {
-        d->original = malloc(file->bytes.size + 1);
-        if (d->original == NULL) {
-            return false;
-        }
-        memcpy(d->original, file->bytes.data, file->bytes.size);
-        d->translated = translated;
-    }
-    return true;
-}
-
-bool session_driver_clear(struct session_bvh *file)
-{
-    const struct session_driver *d = &file->driver;
-
-    if (!facet_gfx12_has_inactive(d->pieces, d->count)) {
-        return true;
-    }
-    if (!session_driver_keep(file, "structures in which nothing is active have an empty root")) {
-        return false;
-    }
-    facet_gfx12_inactive_clear(file->bytes.data, d->pieces, d->count);
-    return true;
-}
-
-/* HIPRT's nodes as the instructions read them; the bytes of the files are kept for the dump. */
-static bool translate(const struct cli_args *args, struct session_bvh *file)
-{
-    struct session_driver *d = &file->driver;
-    struct facet_error err = {0};
-
-    if (!has_hiprt(d)) {
-        return true;
-    }
-    if (!session_driver_keep(file, "to one base for all nodes, as the hardware reads them")) {
-        return cli_bad(args, "out of memory") == CLI_OK;
-    }
-    if (facet_gfx12_hiprt_stop(file->bytes.data, d->pieces, d->count, &err) != FACET_OK) {
-        (void)facet_fail_in(&err, file->name);
-        return cli_bad_error(args, &err) == CLI_OK;
-    }
-    facet_gfx12_hiprt_translate(file->bytes.data, d->pieces, d->count);
-    return true;
-}
-
 /* What `auto` took, and why. */
 static void say_taken(const struct cli_args *args, const struct session_bvh *file)
 {
     if (!args->quiet) {
-        fprintf(stderr,
-                "facet %s: %s: taken for %s: %s\n",
-                args->command->name,
-                file->name,
-                facet_gfx12_driver_name(
-                    session_driver_piece(file, file->driver.chosen)->structure.driver),
-                file->driver.reason);
+        fprintf(
+            stderr,
+            "facet %s: %s: taken for %s: %s\n",
+            args->command->name,
+            file->name,
+            facet_gfx12_driver_name(
+                facet_gfx12_structures_piece(&file->driver, file->driver.chosen)->structure.driver),
+            file->driver.reason);
     }
 }
 
@@ -365,43 +133,36 @@ static bool fits_capture(const struct cli_args *args, const char *path, const ch
                         "does not move a capture: its structures have addresses of their own");
 }
 
+/* A single piece lies where --base says, else where its header does. */
+static bool as_one_segment(const struct cli_args *args,
+                           struct session_bvh *file,
+                           enum facet_gfx12_driver driver)
+{
+    uint64_t address = file->view.base;
+
+    if (!cli_given(args, "base")) {
+        (void)facet_gfx12_structures_address(driver, file->view.bytes, file->view.size, &address);
+    }
+    file->view.base = address;
+    return as_segment(args, file, address);
+}
+
 static bool apply_headers(const struct cli_args *args, struct session_bvh *file, const char *name)
 {
-    const enum facet_gfx12_driver driver = named_driver(name);
-    struct facet_gfx12_structure found;
-    char reason[FACET_GFX12_REASON];
-    uint32_t root;
+    const enum facet_gfx12_driver driver = facet_gfx12_driver_find(name);
+    const uint32_t root = file->view.root;
+    struct facet_error err = {0};
 
     if (driver == FACET_GFX12_DRIVER_NONE && stays_plain(args, file)) {
         return !cli_useless(args, structure_names, "needs structures of a driver or a capture");
     }
-    if (file->view.segment_count == 0) {
-        uint64_t address = file->view.base;
-
-        if (read_header(driver,
-                        FACET_GFX12_HEADER_MAYBE,
-                        file->view.bytes,
-                        file->view.size,
-                        &found,
-                        reason) &&
-            !cli_given(args, "base") && found.address != FACET_GFX12_UNKNOWN &&
-            found.address % FACET_GFX12_UNIT_BYTES == 0) {
-            address = found.address;
-        }
-        file->view.base = address;
-        if (!as_segment(args, file, address)) {
-            return false;
-        }
-    }
-    if (!read_headers(args, file, driver) || !translate(args, file)) {
+    if (file->view.segment_count == 0 && !as_one_segment(args, file, driver)) {
         return false;
     }
-    root = file->view.root;
-    if (file->driver.original == NULL && !find_more(args, file)) {
-        return false;
-    }
-    if (!session_driver_clear(file)) {
-        return cli_bad(args, "out of memory") == CLI_OK;
+    if (facet_gfx12_structures_read(driver, &file->view, file->bytes.data, &file->driver, &err) !=
+        FACET_OK) {
+        (void)facet_fail_in(&err, file->segments[facet_gfx12_structures_named(&file->view)].name);
+        return cli_bad_error(args, &err) == CLI_OK;
     }
     file->view.root = root; /* choose() looks at what was asked for */
     if (!choose(args, file)) {

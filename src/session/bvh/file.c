@@ -337,7 +337,7 @@ void session_bvh_free(struct session_bvh *file)
     }
     free(file->segments);
     free(file->bytes.data);
-    session_driver_free(&file->driver);
+    facet_gfx12_structures_free(&file->driver);
     *file = (struct session_bvh){0};
 }
 

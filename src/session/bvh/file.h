@@ -32,7 +32,8 @@ struct session_bvh {
     struct facet_gfx12_view view;
     struct facet_gfx12_segment *segments;
     const char *name; /* of the first file, for messages */
-    struct session_driver driver;
+    struct facet_gfx12_structures driver;
+    bool all;  /* --structure all */
     bool made; /* from a scene, by session_bvh_make */
 };
 

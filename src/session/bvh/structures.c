@@ -1,12 +1,10 @@
 /* See structures.h. */
 #include "session/bvh/structures.h"
 
-#include "base/array.h"
 #include "base/bits.h"
 #include "gfx12/drivers/headers.h"
 #include "gfx12/drivers/hiprt.h"
 #include "gfx12/drivers/inactive.h"
-#include "gfx12/drivers/rules.h"
 #include "json/json.h"
 
 #include <inttypes.h>
@@ -73,13 +71,13 @@ static void print_fields(const struct session_bvh *file, const struct facet_gfx1
 
 void session_structures_print(const struct session_bvh *file)
 {
-    const struct session_driver *d = &file->driver;
+    const struct facet_gfx12_structures *d = &file->driver;
     const struct facet_gfx12_piece *chosen;
 
     if (d->count == 0) {
         return;
     }
-    chosen = session_driver_piece(file, d->chosen);
+    chosen = facet_gfx12_structures_piece(&file->driver, d->chosen);
     printf("driver              %s (%s)\n",
            facet_gfx12_driver_name(chosen->structure.driver),
            d->reason);
@@ -89,7 +87,7 @@ void session_structures_print(const struct session_bvh *file)
     printf("structures          %" PRIu32 "%s\n\n", d->count, d->capture ? " in the capture" : "");
     printf("      #  kind  %-14s  %10s  %10s  contents\n", "address", "bytes", "count");
     for (uint32_t i = 0; i < d->count; i++) {
-        const struct facet_gfx12_piece *p = session_driver_piece(file, i);
+        const struct facet_gfx12_piece *p = facet_gfx12_structures_piece(&file->driver, i);
 
         printf("%c %5" PRIu32 "  %s  0x%-12" PRIx64 "  %10" PRIu64,
                i == d->chosen ? '*' : ' ',
@@ -135,7 +133,7 @@ static json_t *fields_json(const struct session_bvh *file, const struct facet_gf
 
 static json_t *structure_json(const struct session_bvh *file, uint32_t number)
 {
-    const struct facet_gfx12_piece *p = session_driver_piece(file, number);
+    const struct facet_gfx12_piece *p = facet_gfx12_structures_piece(&file->driver, number);
     const struct facet_gfx12_structure *s = &p->structure;
     const struct facet_gfx12_segment segment = facet_gfx12_view_segment(&file->view, p->at);
     json_t *object =
@@ -169,7 +167,7 @@ static json_t *structure_json(const struct session_bvh *file, uint32_t number)
 
 void session_structures_json(const struct session_bvh *file, json_t *object)
 {
-    const struct session_driver *d = &file->driver;
+    const struct facet_gfx12_structures *d = &file->driver;
     json_t *list;
 
     if (d->count == 0) {
@@ -179,10 +177,11 @@ void session_structures_json(const struct session_bvh *file, json_t *object)
     for (uint32_t i = 0; i < d->count; i++) {
         (void)json_array_append_new(list, structure_json(file, i));
     }
-    (void)json_object_set_new(object,
-                              "driver",
-                              json_string(facet_gfx12_driver_name(
-                                  session_driver_piece(file, d->chosen)->structure.driver)));
+    (void)json_object_set_new(
+        object,
+        "driver",
+        json_string(facet_gfx12_driver_name(
+            facet_gfx12_structures_piece(&file->driver, d->chosen)->structure.driver)));
     (void)json_object_set_new(object, "reason", json_string(d->reason));
     (void)json_object_set_new(object, "translated", json_boolean(d->original != NULL));
     (void)json_object_set_new(object, "structure", json_integer(d->chosen));
@@ -194,7 +193,7 @@ void session_structures_json(const struct session_bvh *file, json_t *object)
 
 bool session_structures_writable(const struct cli_args *args, const struct session_bvh *file)
 {
-    const struct session_driver *d = &file->driver;
+    const struct facet_gfx12_structures *d = &file->driver;
     struct facet_error err = {0};
 
     if (d->capture) {
@@ -217,7 +216,7 @@ bool session_structures_writable(const struct cli_args *args, const struct sessi
 enum facet_status
 session_structures_refit(const struct session_bvh *file, uint8_t *bytes, struct facet_error *err)
 {
-    const struct session_driver *d = &file->driver;
+    const struct facet_gfx12_structures *d = &file->driver;
     struct facet_gfx12_walk walk;
     enum facet_status status;
 
@@ -233,88 +232,5 @@ session_structures_refit(const struct session_bvh *file, uint8_t *bytes, struct 
         status = facet_gfx12_hiprt_restore(bytes, d->original, d->pieces, d->count, err);
         facet_gfx12_inactive_restore(bytes, d->original, d->pieces, d->count);
     }
-    return status;
-}
-
-/* ---- the rules ---- */
-
-struct findings {
-    struct facet_gfx12_finding *list;
-    size_t count, room;
-    bool failed;
-};
-
-static void add(void *context, unsigned rule, uint64_t offset, const char *text)
-{
-    struct findings *f = context;
-    struct facet_gfx12_finding *finding;
-
-    if (!facet_array_fit(&f->list, &f->room, f->count + 1, sizeof *f->list)) {
-        f->failed = true;
-        return;
-    }
-    finding = &f->list[f->count++];
-    *finding = (struct facet_gfx12_finding){
-        .rule = (uint8_t)rule, .severity = facet_gfx12_rules[rule].severity, .offset = offset};
-    snprintf(finding->text, sizeof finding->text, "%s", text);
-}
-
-/* From the bytes of the files: the nodes are translated. */
-static uint64_t count_moving(const struct session_driver *d, uint64_t *first)
-{
-    return d->original == NULL ? 0
-                               : facet_gfx12_hiprt_moving(d->pieces, d->count, d->original, first);
-}
-
-bool session_structures_move(const struct session_bvh *file)
-{
-    uint64_t first;
-
-    return count_moving(&file->driver, &first) != 0;
-}
-
-/* V54. */
-static void add_moving(const struct session_driver *d, struct findings *findings)
-{
-    uint64_t first = 0;
-    const uint64_t moving = count_moving(d, &first);
-    char text[96];
-
-    if (moving != 0) {
-        snprintf(text,
-                 sizeof text,
-                 "%" PRIu64 " instance%s through several frames: judged and traced at the first",
-                 moving,
-                 moving == 1 ? " moves" : "s move");
-        add(findings, 54, first, text);
-    }
-}
-
-enum facet_status session_structures_check(const struct session_bvh *file,
-                                           const struct facet_gfx12_check_options *options,
-                                           struct facet_gfx12_check *check,
-                                           struct facet_error *err)
-{
-    struct findings findings = {0};
-    struct facet_gfx12_walk walk;
-    enum facet_status status;
-
-    if (file->driver.count == 0) {
-        return FACET_OK;
-    }
-    status = facet_gfx12_walk(&file->view, &walk, err);
-    if (status != FACET_OK) {
-        return status;
-    }
-    status = facet_gfx12_headers_check(
-        &file->view, &walk, file->driver.pieces, file->driver.count, add, &findings, err);
-    facet_gfx12_walk_free(&walk);
-    add_moving(&file->driver, &findings);
-    if (status == FACET_OK &&
-        (findings.failed ||
-         !facet_gfx12_check_join(check, options, findings.list, findings.count))) {
-        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the findings");
-    }
-    free(findings.list);
     return status;
 }

@@ -4,8 +4,6 @@
 
 #include "session/bvh/file.h"
 
-#include "gfx12/check/check.h"
-
 #include <jansson.h>
 
 /* The driver, the reason, the list of structures, and the header of the one that rays start in;
@@ -20,13 +18,5 @@ bool session_structures_writable(const struct cli_args *args, const struct sessi
  * then as the driver keeps them. */
 enum facet_status
 session_structures_refit(const struct session_bvh *file, uint8_t *bytes, struct facet_error *err);
-
-/* Whether instances move, which are read at their first frame (R-G12-148). */
-bool session_structures_move(const struct session_bvh *file);
-/* Rules V32 to V39 and V54: adds what they find. */
-enum facet_status session_structures_check(const struct session_bvh *file,
-                                           const struct facet_gfx12_check_options *options,
-                                           struct facet_gfx12_check *check,
-                                           struct facet_error *err);
 
 #endif
