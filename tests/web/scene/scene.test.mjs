@@ -201,6 +201,20 @@ test("a broken scene gets the importer's message, and the page lives on", async 
   await drawn(t);
 });
 
+test("a scene that is good for an image alone is shown as one", async (t) => {
+  const points = Buffer.from(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, NaN, 0, 0]).buffer);
+  const gltf = { asset: { version: "2.0" }, scene: 0, scenes: [{ nodes: [0] }], nodes: [{ mesh: 0 }], meshes: [{ primitives: [{ attributes: { POSITION: 0 } }] }],
+    accessors: [{ bufferView: 0, componentType: 5126, count: 6, type: "VEC3" }], bufferViews: [{ buffer: 0, byteLength: points.length }],
+    buffers: [{ byteLength: points.length, uri: `data:application/octet-stream;base64,${points.toString("base64")}` }] };
+  writeFileSync(t.file("odd.gltf"), JSON.stringify(gltf));
+  assert.throws(() => facet("render", t.file("odd.gltf"), "-q", "-o", t.file("native.png")));
+  await t.open();
+  await t.choose(t.file("odd.gltf"));
+  await t.page.waitForSelector("text=/no pictures by machines: odd.gltf: /");
+  await drawn(t);
+  await t.page.waitForSelector(".scene-bar", { state: "hidden" });
+});
+
 test("a picture that takes long grows, can be cancelled, and the next one is drawn", async (t) => {
   await open(t, "assets/room.glb");
   await t.page.selectOption(CAMERA, "0");
