@@ -27,7 +27,7 @@ LISTS = ["src/json/number.c", "src/image/image.c", *(f"src/tile_list/{name}.c" f
 # The program for conformance suites has these, and of wasm/ what is no export of the page.
 CONFORM = ["src/conform/facet.c", "src/conform/list.c", "src/documents/tile_case.c", "src/documents/tile_case_run.c",
            "src/documents/gfx12_vectors.c", "src/json/reader.c", "tests/wasm/conform.c"]
-SHARED = ["wasm/pool.c", "wasm/progress.c", "wasm/pictures.c", "wasm/json/values.c", "wasm/page.c"]
+SHARED = ["wasm/pool.c", "wasm/reserve.c", "wasm/progress.c", "wasm/pictures.c", "wasm/json/values.c", "wasm/page.c"]
 
 # Operations of a block of the hart call the next one in tail position.
 TAIL_CALLS = "src/xphmg/hart/block"

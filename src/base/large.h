@@ -61,17 +61,12 @@ static inline void facet_large_release(void *memory, size_t begin, size_t end)
 
 #ifdef __wasi__
 
-/* One memory that grows, without pages to map: reserving is allocating. */
-static inline void *facet_reserve(uint64_t bytes)
-{
-    return bytes <= SIZE_MAX ? calloc((size_t)bytes, 1) : NULL;
-}
-
-static inline void facet_unreserve(void *memory, uint64_t bytes)
-{
-    (void)bytes;
-    free(memory);
-}
+/* One memory that grows, without pages to map: wasm/reserve.c. */
+enum { FACET_ZEROES_COST = 1 };
+void *facet_reserve(uint64_t bytes);
+void *facet_reserve_any(uint64_t bytes);
+void facet_unreserve(void *memory, uint64_t bytes);
+void facet_unreserve_zeroes(void *memory, uint64_t bytes);
 
 static inline void *facet_reserve_large(uint64_t bytes)
 {
@@ -79,6 +74,10 @@ static inline void *facet_reserve_large(uint64_t bytes)
 }
 
 #else
+
+/* Whether zeroes of a reservation take time: who knows what it has written then gives it back as
+ * zeroes. */
+enum { FACET_ZEROES_COST = 0 };
 
 /* `bytes` zeroes, which cost address space only until they are touched; NULL when there is none.
  * Ends with facet_unreserve. */
@@ -102,6 +101,18 @@ static inline void facet_unreserve(void *memory, uint64_t bytes)
     if (memory != NULL) {
         (void)munmap(memory, (size_t)bytes);
     }
+}
+
+/* The same when every byte is 0 again. */
+static inline void facet_unreserve_zeroes(void *memory, uint64_t bytes)
+{
+    facet_unreserve(memory, bytes);
+}
+
+/* As facet_reserve, but what the bytes are does not matter. */
+static inline void *facet_reserve_any(uint64_t bytes)
+{
+    return facet_reserve(bytes);
 }
 
 /* As facet_reserve, for memory that is used from its beginning on and read at random: from a large

@@ -29,9 +29,24 @@ static void *reserve(uint64_t size)
     return size >= LARGE ? facet_reserve_large(size) : facet_reserve(size);
 }
 
+static void clear_written(struct facet_mem_entry *entry)
+{
+    const uint64_t pages = facet_mem_page_count(entry);
+
+    for (uint64_t page = 0; (page = facet_mem_find_page(entry, FACET_MEM_WRITTEN, page)) < pages;
+         page++) {
+        memset(entry->bytes + (page << FACET_MEM_PAGE_BITS), 0, facet_mem_page_size(entry, page));
+    }
+}
+
 static void release(struct facet_mem_entry *entry)
 {
-    facet_unreserve(entry->bytes, entry->region.size);
+    if (FACET_ZEROES_COST && entry->bytes != NULL && entry->pages != NULL) {
+        clear_written(entry);
+        facet_unreserve_zeroes(entry->bytes, entry->region.size);
+    } else {
+        facet_unreserve(entry->bytes, entry->region.size);
+    }
     facet_unreserve(entry->pages, facet_mem_page_count(entry));
 }
 
@@ -229,14 +244,8 @@ void facet_mem_clear(facet_mem *mem)
          * overwritten. */
         pages = facet_mem_page_count(entry);
         if (madvise(entry->bytes, (size_t)entry->region.size, MADV_DONTNEED) != 0) {
-            while ((page = facet_mem_find_page(entry, FACET_MEM_WRITTEN, page)) < pages) {
-                memset(entry->bytes + (page << FACET_MEM_PAGE_BITS),
-                       0,
-                       facet_mem_page_size(entry, page));
-                page++;
-            }
+            clear_written(entry);
         }
-        page = 0;
         while ((page = facet_mem_find_page(entry, FACET_MEM_WRITTEN, page)) < pages) {
             entry->pages[page++] = FACET_MEM_DIRTY_ALL & ~FACET_MEM_WRITTEN;
         }

@@ -8,56 +8,60 @@
 
 enum { LINE = 64, IN_LINES = 1, IN_STORES = 2, IN_TEXELS = 4 };
 
-/* One reservation for all: pages that are never touched cost address space only. */
+/* Two reservations: pages that are never touched cost address space only. */
 enum facet_status facet_tile_cache_make(struct facet_tile_cache *cache,
                                         uint32_t vram_size,
                                         uint32_t scratch_size,
                                         struct facet_error *err)
 {
-    size_t lines = vram_size / LINE, all_lines = lines + scratch_size / LINE;
-    size_t sizes[] = {vram_size, /* data */
-                      vram_size, /* texture */
-                      lines * sizeof *cache->valid,
-                      lines * sizeof *cache->dirty,
-                      lines * sizeof *cache->lines,
-                      lines * sizeof *cache->stores,
-                      (FACET_TILE_UNDO_LINES + FACET_TILE_UNDO_SPARE) * sizeof *cache->undo,
-                      lines * sizeof *cache->texels,
-                      all_lines * sizeof *cache->stamp,
-                      lines}; /* listed */
-    uint8_t *part[sizeof sizes / sizeof sizes[0]];
-    size_t total = 0;
+    const size_t lines = vram_size / LINE, all_lines = lines + scratch_size / LINE;
+    const size_t undo = FACET_TILE_UNDO_LINES + FACET_TILE_UNDO_SPARE;
+    uint8_t *at;
 
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        total += sizes[i];
-    }
-    cache->memory = facet_reserve(total);
-    if (cache->memory == NULL) {
+    cache->zeroes_size = lines * (sizeof *cache->valid + sizeof *cache->dirty + 1) +
+                         all_lines * sizeof *cache->stamp;
+    cache->memory_size =
+        2 * (size_t)vram_size + undo * sizeof *cache->undo +
+        lines * (sizeof *cache->lines + sizeof *cache->stores + sizeof *cache->texels);
+    cache->zeroes = facet_reserve(cache->zeroes_size);
+    cache->memory = facet_reserve_any(cache->memory_size);
+    if (cache->zeroes == NULL || cache->memory == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory for a core's caches");
     }
-    cache->memory_size = total;
     cache->vram_lines = (uint32_t)lines;
     cache->all_lines = (uint32_t)all_lines;
-    part[0] = cache->memory;
-    for (size_t i = 1; i < sizeof sizes / sizeof sizes[0]; i++) {
-        part[i] = part[i - 1] + sizes[i - 1];
-    }
-    cache->data = part[0];
-    cache->texture = part[1];
-    cache->valid = (uint64_t *)(void *)part[2];
-    cache->dirty = (uint64_t *)(void *)part[3];
-    cache->lines = (uint32_t *)(void *)part[4];
-    cache->stores = (uint32_t *)(void *)part[5];
-    cache->undo = (struct facet_tile_undo *)(void *)part[6];
-    cache->texels = (uint32_t *)(void *)part[7];
-    cache->stamp = (uint32_t *)(void *)part[8];
-    cache->listed = part[9];
+    cache->valid = cache->zeroes;
+    cache->dirty = cache->valid + lines;
+    cache->stamp = (uint32_t *)(void *)(cache->dirty + lines);
+    cache->listed = (uint8_t *)(cache->stamp + all_lines);
+    at = cache->memory;
+    cache->data = at;
+    cache->texture = at += vram_size;
+    cache->undo = (struct facet_tile_undo *)(void *)(at += vram_size);
+    cache->lines = (uint32_t *)(void *)(cache->undo + undo);
+    cache->stores = cache->lines + lines;
+    cache->texels = cache->stores + lines;
     cache->now = 1;
     return FACET_OK;
 }
 
+/* What has to be 0 is so again. */
+static void clear_zeroes(struct facet_tile_cache *cache)
+{
+    facet_tile_cache_clear(cache);
+    memset(cache->stamp + cache->vram_lines,
+           0,
+           (cache->all_lines - cache->vram_lines) * sizeof *cache->stamp);
+}
+
 void facet_tile_cache_free(struct facet_tile_cache *cache)
 {
+    if (FACET_ZEROES_COST && cache->zeroes != NULL && cache->memory != NULL) {
+        clear_zeroes(cache);
+        facet_unreserve_zeroes(cache->zeroes, cache->zeroes_size);
+    } else {
+        facet_unreserve(cache->zeroes, cache->zeroes_size);
+    }
     facet_unreserve(cache->memory, cache->memory_size);
 }
 
@@ -241,6 +245,7 @@ void facet_tile_cache_drop_clean(struct facet_tile_cache *cache)
             cache->lines[kept++] = line;
         } else {
             cache->listed[line] &= (uint8_t)~IN_LINES;
+            cache->stamp[line] = 0;
         }
     }
     cache->line_count = kept;
@@ -252,6 +257,7 @@ void facet_tile_cache_clear(struct facet_tile_cache *cache)
     for (uint32_t i = 0; i < cache->line_count; i++) {
         cache->valid[cache->lines[i]] = cache->dirty[cache->lines[i]] = 0;
         cache->listed[cache->lines[i]] &= (uint8_t)~IN_LINES;
+        cache->stamp[cache->lines[i]] = 0;
     }
     for (uint32_t i = 0; i < cache->store_count; i++) {
         cache->listed[cache->stores[i]] &= (uint8_t)~IN_STORES;

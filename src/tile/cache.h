@@ -27,7 +27,9 @@ struct facet_tile_undo {
 #define FACET_TILE_UNDO_SPARE 64
 
 struct facet_tile_cache {
-    void *memory; /* that all arrays below lie in */
+    void *zeroes; /* that valid, dirty, stamp and listed lie in: 0 for a line that is on no list */
+    size_t zeroes_size;
+    void *memory; /* that the other arrays lie in */
     size_t memory_size;
     uint32_t vram_lines, all_lines; /* all: with those of the scratch memory */
     uint8_t *data;                  /* D */

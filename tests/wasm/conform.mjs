@@ -1,10 +1,10 @@
 /* Runs conform.wasm: `facet conform --suite SUITE --against "stdio:node conform.mjs CONFORM.wasm [plain]"`. The
  * program sees the folder / of the host, to read cases by the paths that it is given. */
 import { readFileSync } from "node:fs";
-import { WASI } from "node:wasi";
+import { Wasi } from "./wasi.mjs";
 
 const [module, ...words] = process.argv.slice(2);
-const wasi = new WASI({ version: "preview1", args: ["conform", process.cwd(), ...words], preopens: { "/": "/" } });
+const wasi = new Wasi(["conform", process.cwd(), ...words]);
 class Jump {}
 let exports;
 const page = {
@@ -26,6 +26,6 @@ const page = {
     }
   },
 };
-const { instance } = await WebAssembly.instantiate(readFileSync(module), { ...wasi.getImportObject(), page });
+const { instance } = await WebAssembly.instantiate(readFileSync(module), { ...wasi.imports, page });
 exports = instance.exports;
 process.exitCode = wasi.start(instance);

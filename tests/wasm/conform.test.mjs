@@ -21,7 +21,7 @@ if (!existsSync(join(suite, "suite.json"))) {
 }
 execFileSync("ninja", ["-C", wasm, "conform.wasm"], { stdio: "ignore" });
 
-const words = `node --no-warnings ${join(source, "tests/wasm/conform.mjs")} ${join(wasm, "conform.wasm")}`;
+const words = `node ${join(source, "tests/wasm/conform.mjs")} ${join(wasm, "conform.wasm")}`;
 const run = spawnSync(facet, ["conform", "-q", "--suite", relative(process.cwd(), suite), "--timeout", "120", "--against", `stdio:${words}`], { encoding: "utf8" });
 process.stdout.write(run.stdout + run.stderr);
 const counts = /(\d+) cases?: (\d+) passed/.exec(run.stdout);

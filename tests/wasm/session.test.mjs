@@ -187,6 +187,28 @@ test("JSON is taken and refused as by the program, at the same line", () => {
   }
 });
 
+test("a machine begins with zeroes, whatever one before it has left", () => {
+  const rams = [
+    [HART, Buffer.from("li x5, 0x80100000\n li x6, 0x81000000\n li x7, -1\n1: sd x7, 0(x5)\n sb x7, 2047(x5)\n sd x7, -8(x6)\n li x8, 0x1000\n add x5, x5, x8\n" +
+      " bltu x5, x6, 1b\n j ."), [], 0x80100000n, 15 << 20],
+    [TILE, read("examples/tile/fill.s"), KERNELS[1][1], 0x80100000n, 1 << 20],
+  ];
+  const clean = (kind, text, options, address, size) => {
+    const id = session(kind, text, options);
+    const bytes = wasm.bytes("page_session_memory", id, 0, address, size, ANY);
+    return [id, !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).some((byte) => byte !== 0)];
+  };
+  for (let i = 0; i < 3; i++) {
+    for (const ram of rams) {
+      const [id, zeroes] = clean(...ram);
+      assert.ok(zeroes);
+      run(id, 100000);
+      assert.ok(wasm.bytes("page_session_memory", id, 0, ram[3], ram[4], ANY).some((byte) => byte !== 0));
+      close(id);
+    }
+  }
+});
+
 test("what is wrong is told, and the next session works", () => {
   const refuses = (pattern, ...args) => assert.throws(() => wasm.json("page_session_open", ...args, Buffer.alloc(0)), (error) => pattern.test(error.message));
   refuses(/--harts 99: expected a number from 1 to 8/, HART, Buffer.from("nop"), "harts=99");
