@@ -8,6 +8,7 @@
 #define MODULE_PAGE 65536u
 /* Of what is kept: the RAM of a hart beside the VRAM and the lines of a tile GPU. */
 #define MOST_BYTES ((size_t)384 << 20)
+#define LEAST_BYTES ((size_t)1 << 20) /* of one: less is cleared at once */
 enum { MOST_KEPT = 16 };
 
 static struct {
@@ -72,7 +73,7 @@ void facet_unreserve(void *memory, uint64_t bytes)
 
 void facet_unreserve_zeroes(void *memory, uint64_t bytes)
 {
-    if (memory == NULL || bytes > MOST_BYTES) {
+    if (memory == NULL || bytes < LEAST_BYTES || bytes > MOST_BYTES) {
         free(memory);
         return;
     }
