@@ -18,16 +18,38 @@
 
 struct lanes {
     struct facet_gfx12_slab_ray ray; /* extent and grow are filled in per test */
+    unsigned down[3];                /* which plane of an axis faces the ray */
 };
 
 struct slabs {
-    struct facet_gfx12_slab slab[8];
+    float min_t[8], max_t[8];
+    float enter[8], leave[8];
 };
 
 static void lanes_make(const struct fast_level *level, struct lanes *out)
 {
     memcpy(out->ray.origin, level->origin, sizeof out->ray.origin);
     memcpy(out->ray.inverse, level->inverse, sizeof out->ray.inverse);
+    for (unsigned k = 0; k < 3; k++) {
+        out->down[k] = level->octant >> k & 1;
+    }
+}
+
+/* The second operand where both are zeros, as maxps and minps of x86. */
+static inline float max2(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+static inline float min2(float a, float b)
+{
+    return a < b ? a : b;
+}
+
+static inline float slab_plane(
+    const struct fast_box *box, const struct lanes *lanes, unsigned k, unsigned far, unsigned i)
+{
+    return (box->plane[k][lanes->down[k] ^ far][i] - lanes->ray.origin[k]) * lanes->ray.inverse[k];
 }
 
 static unsigned slabs_test(const struct fast_box *box,
@@ -35,6 +57,29 @@ static unsigned slabs_test(const struct fast_box *box,
                            float extent,
                            float grow,
                            struct slabs *s)
+{
+    unsigned hit = 0;
+
+    for (unsigned i = 0; i < 8; i++) {
+        const float enter =
+            max2(max2(slab_plane(box, lanes, 0, 0, i), slab_plane(box, lanes, 1, 0, i)),
+                 max2(slab_plane(box, lanes, 2, 0, i), 0));
+        const float leave =
+            min2(min2(slab_plane(box, lanes, 0, 1, i), slab_plane(box, lanes, 1, 1, i)),
+                 min2(extent, slab_plane(box, lanes, 2, 1, i)));
+
+        s->min_t[i] = s->enter[i] = enter;
+        s->max_t[i] = s->leave[i] = leave;
+        hit |= (unsigned)(enter <= leave * grow) << i;
+    }
+    return hit;
+}
+
+static unsigned slabs_test_careful(const struct fast_box *box,
+                                   const struct lanes *lanes,
+                                   float extent,
+                                   float grow,
+                                   struct slabs *s)
 {
     struct facet_gfx12_slab_ray ray = lanes->ray;
     unsigned hit = 0;
@@ -46,38 +91,33 @@ static unsigned slabs_test(const struct fast_box *box,
             {box->plane[0][0][i], box->plane[1][0][i], box->plane[2][0][i]},
             {box->plane[0][1][i], box->plane[1][1][i], box->plane[2][1][i]},
         };
+        const struct facet_gfx12_slab slab = facet_gfx12_slab_test(&ray, &b);
 
-        s->slab[i] = facet_gfx12_slab_test(&ray, &b);
-        hit |= (unsigned)s->slab[i].hit << i;
+        s->min_t[i] = slab.min_t;
+        s->max_t[i] = slab.max_t;
+        s->enter[i] = slab.enter;
+        s->leave[i] = slab.leave;
+        hit |= (unsigned)slab.hit << i;
     }
     return hit;
 }
 
-static unsigned slabs_test_careful(const struct fast_box *box,
-                                   const struct lanes *lanes,
-                                   float extent,
-                                   float grow,
-                                   struct slabs *s)
-{
-    return slabs_test(box, lanes, extent, grow, s);
-}
-
-static float key_of(const struct facet_gfx12_slab *s, unsigned heuristic)
+static float key_of(const struct slabs *s, unsigned heuristic, unsigned i)
 {
     switch (heuristic) {
     case 1:
-        return s->min_t - s->max_t;
+        return s->min_t[i] - s->max_t[i];
     case 2:
-        return s->enter + s->leave;
+        return s->enter[i] + s->leave[i];
     default:
-        return s->min_t;
+        return s->min_t[i];
     }
 }
 
 static void slabs_keys(const struct slabs *s, unsigned heuristic, float key[8])
 {
     for (unsigned i = 0; i < 8; i++) {
-        key[i] = key_of(&s->slab[i], heuristic);
+        key[i] = key_of(s, heuristic, i);
     }
 }
 
@@ -102,7 +142,7 @@ static bool slabs_elements(const struct slabs *s,
     bool ordered = true;
 
     for (unsigned i = 0; i < 8; i++) {
-        float key = key_of(&s->slab[i], heuristic);
+        float key = key_of(s, heuristic, i);
 
         ordered = ordered && ((mask >> i & 1) == 0 || !f32_is_nan(key));
         element[i] = (uint64_t)ordered_bits(key, heuristic) << 32 | box->link[i];
@@ -175,6 +215,8 @@ static unsigned group_test(const struct fast_group *group,
     }
     return inside;
 }
+
+/* ---- rays ---- */
 
 #endif
 
