@@ -166,10 +166,14 @@ facet_gfx12_bits_get(const struct facet_gfx12_words *words, int at, unsigned wid
     uint64_t value = 0;
     unsigned shift;
 
+    shift = first % 32;
+    if (at >= 0 && at < 31 * 32 && width <= 32) { /* as nearly always: two words have all bits */
+        return (words->w[first / 32] | (uint64_t)words->w[first / 32 + 1] << 32) >> shift &
+               facet_bits_mask(width);
+    }
     if (width <= below) {
         return 0;
     }
-    shift = first % 32;
     for (unsigned have = 0, i = first / 32; have < width - below && i < 32; i++) {
         value |= (uint64_t)(words->w[i] >> shift) << have;
         have += 32 - shift;
