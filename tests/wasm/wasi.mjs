@@ -11,12 +11,15 @@ class Exit {
   }
 }
 
-/* Imports and a way to start: `words` are the program's arguments; it sees the folder / of the host and may read there. */
+/* Imports and a way to start: `words` are the program's arguments, `input` and `output` the host's descriptors of its streams; it sees
+ * the folder / of the host and may read there. */
 export class Wasi {
-  constructor(words) {
+  constructor(words, { input, output }) {
+    this.input = input;
+    this.output = output;
     this.words = words.map((word) => new TextEncoder().encode(word + "\0"));
     this.files = new Map();
-    const names = ["args_get", "args_sizes_get", "fd_close", "fd_fdstat_get", "fd_fdstat_set_flags", "fd_prestat_dir_name", "fd_prestat_get",
+    const names = ["args_get", "args_sizes_get", "environ_get", "environ_sizes_get", "fd_close", "fd_fdstat_get", "fd_fdstat_set_flags", "fd_prestat_dir_name", "fd_prestat_get",
       "fd_read", "fd_seek", "fd_write", "path_open", "proc_exit"];
     this.imports = { wasi_snapshot_preview1: Object.fromEntries(names.map((name) => [name, this[name].bind(this)])) };
   }
@@ -62,6 +65,15 @@ export class Wasi {
       list += 4;
       at += word.length;
     }
+    return DONE;
+  }
+
+  environ_sizes_get(count, size) {
+    this.put(count, 0);
+    return this.put(size, 0);
+  }
+
+  environ_get() {
     return DONE;
   }
 
@@ -118,7 +130,7 @@ export class Wasi {
   }
 
   fd_read(fd, list, count, out) {
-    const host = fd === 0 ? 0 : this.files.get(fd);
+    const host = fd === 0 ? this.input : this.files.get(fd);
     let sum = 0;
     if (host === undefined) {
       return BAD_DESCRIPTOR;
@@ -153,7 +165,7 @@ export class Wasi {
     let sum = 0;
     for (const part of this.parts(list, count)) {
       for (let at = 0; at < part.length;) {
-        at += writeSync(fd, part, at);
+        at += writeSync(fd === 1 ? this.output : 2, part, at);
       }
       sum += part.length;
     }

@@ -1,0 +1,21 @@
+/* The native test of rays over decoded nodes (tests/gfx12/test_fast.c), compiled like the page: it compares the vectors of WebAssembly with
+ * the loop of the contract, hits and figures, for boxes and rays of every odd kind. Ends with `N passed, N failed`. FACET_BUILD says where a
+ * build folder after `make web` is. */
+
+import { execFileSync } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Program } from "./program.mjs";
+
+const source = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../..");
+const wasm = join(resolve(process.env.FACET_BUILD ?? join(source, "build")), "web/wasm");
+execFileSync("ninja", ["-C", wasm, "fast.wasm"], { stdio: "ignore" });
+
+const log = join(wasm, "fast.log"), output = openSync(log, "w");
+const code = new Program(readFileSync(join(wasm, "fast.wasm"))).run(["test_fast", ...process.argv.slice(2)], { input: 0, output });
+closeSync(output);
+const told = readFileSync(log, "utf8");
+process.stdout.write(told);
+const counts = /(\d+) passed, (\d+) failed/.exec(told);
+console.log(counts === null ? "0 passed, 1 failed" : `${counts[1]} passed, ${counts[2]} failed`);
+process.exitCode = code === 0 && counts !== null ? 0 : 1;
