@@ -4,8 +4,8 @@ by clang for wasm32-wasi, and the page's own files.
 
 usage: wasm/build.py NATIVE OUT [FLAG...]
 
-`ninja -C OUT` makes OUT/facet.wasm; `ninja -C OUT conform.wasm` the program for conformance suites, `ninja -C OUT fast.wasm`
-the native test of rays over decoded nodes (tests/wasm). FLAGs are added for the compiler, such as -mno-simd128.
+`ninja -C OUT` makes OUT/facet.wasm; `ninja -C OUT conform.wasm` the program for conformance suites, `ninja -C OUT native.wasm`
+tests of the native program of what has vectors (tests/wasm). FLAGs are added for the compiler, such as -mno-simd128.
 """
 import json
 import pathlib
@@ -27,7 +27,8 @@ LISTS = ["src/json/number.c", "src/image/image.c", *(f"src/tile_list/{name}.c" f
 # The program for conformance suites has these, and of wasm/ what is no export of the page.
 CONFORM = ["src/conform/facet.c", "src/conform/list.c", "src/documents/tile_case.c", "src/documents/tile_case_run.c",
            "src/documents/gfx12_vectors.c", "src/json/reader.c", "tests/wasm/conform.c"]
-FAST = ["tests/harness.c", *(f"tests/gfx12/{name}.c" for name in ("test_fast", "worlds", "common")), "wasm/files.c"]
+NATIVE = ["tests/harness.c", *(f"tests/gfx12/{name}.c" for name in ("test_fast", "worlds", "common")),
+          *(f"tests/tile/{name}.c" for name in ("test_tile_vector", "kernel", "record")), "wasm/files.c"]
 SHARED = ["wasm/pool.c", "wasm/reserve.c", "wasm/progress.c", "wasm/pictures.c", "wasm/json/values.c", "wasm/page.c"]
 
 # Operations of a block of the hart call the next one in tail position.
@@ -89,14 +90,14 @@ def ninja_file(native: pathlib.Path, flags: list[str]) -> str:
     library = [path for path in library_sources(native) if path.is_relative_to(native) or str(path.relative_to(ROOT)) not in REPLACED]
     page = [ROOT / name for name in PICTURES + LISTS] + sorted((ROOT / "wasm").glob("**/*.c"))
     conform = [ROOT / name for name in CONFORM + LISTS + SHARED] + [ROOT / "wasm/fmaf.c"]
-    fast = [ROOT / name for name in FAST + SHARED] + [ROOT / "wasm/fmaf.c"]
+    tests = [ROOT / name for name in NATIVE + SHARED] + [ROOT / "wasm/fmaf.c"]
     includes = [f"-I{ROOT / name}" for name in INCLUDES] + [f"-I{native / name}" for name in (".", "src", "include", "guest/render", "guest/gfx")]
     lines = [RULES.format(clang=CLANG, compile=" ".join(COMPILE + includes + flags), link=" ".join(LINK))]
-    for path in dict.fromkeys(library + page + conform + fast):
+    for path in dict.fromkeys(library + page + conform + tests):
         lines.append(f"build {object_of(path, native)}: cc {path}")
         if str(path).startswith(str(ROOT / TAIL_CALLS)):
             lines.append("  extra = -mtail-call")
-    for name, files, model in (("facet.wasm", page, REACTOR), ("conform.wasm", conform, []), ("fast.wasm", fast, [])):
+    for name, files, model in (("facet.wasm", page, REACTOR), ("conform.wasm", conform, []), ("native.wasm", tests, [])):
         lines.append(f"build {name}: link {' '.join(object_of(path, native) for path in library + files)}")
         lines.append(f"  model = {' '.join(model)}")
     return "\n".join([*lines, "default facet.wasm", ""])

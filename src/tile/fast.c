@@ -10,9 +10,17 @@
  * environment. */
 #include "tile/exec_vec.h"
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#if (defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))) || defined(__wasm_simd128__)
 
-#include <immintrin.h>
+#include <immintrin.h> /* of WebAssembly: wasm/include */
+
+#ifdef __x86_64__
+#define TARGET(name) __attribute__((target(name)))
+#define HOST_HAS(name) __builtin_cpu_supports(name)
+#else
+#define TARGET(name)
+#define HOST_HAS(name) true
+#endif
 
 #define LOAD_I(v) _mm_load_si128((const __m128i *)(const void *)&(v))
 #define LOAD_F(v) _mm_castsi128_ps(LOAD_I(v))
@@ -22,7 +30,7 @@
 #define FAST(name)                                                                                 \
     static const struct facet_tile_insn *fast_##name(struct facet_tile_core *c,                    \
                                                      const struct facet_tile_insn *op)
-#define FAST_FMA(name) __attribute__((target("fma"))) FAST(name)
+#define FAST_FMA(name) TARGET("fma") FAST(name)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* ---- FP32: what can be shown ---- */
@@ -431,8 +439,10 @@ FAST(VSELD_32)
 /* ---- swizzles of 32-bit lanes ---- */
 
 /* Four 2-bit selectors to four bytes, then to four lanes. */
-__attribute__((target("avx"))) static inline void
-swizzle32(struct facet_tile_core *c, const struct facet_tile_insn *op, uint32_t pattern)
+TARGET("avx")
+static inline void swizzle32(struct facet_tile_core *c,
+                             const struct facet_tile_insn *op,
+                             uint32_t pattern)
 {
     uint32_t x = pattern & 0xFF;
 
@@ -442,13 +452,13 @@ swizzle32(struct facet_tile_core *c, const struct facet_tile_insn *op, uint32_t 
             _mm_permutevar_ps(LOAD_F(VS1), _mm_cvtepu8_epi32(_mm_cvtsi32_si128((int32_t)x))));
 }
 
-__attribute__((target("avx"))) FAST(VSHUF)
+TARGET("avx") FAST(VSHUF)
 {
     swizzle32(c, op, (uint32_t)op->imm);
     return op + 1;
 }
 
-__attribute__((target("avx"))) FAST(VSWIZ_32)
+TARGET("avx") FAST(VSWIZ_32)
 {
     swizzle32(c, op, c->r.s[op->rs2]);
     return op + 1;
@@ -459,7 +469,7 @@ __attribute__((target("avx"))) FAST(VSWIZ_32)
 /* Rows whose handler needs more than every x86-64 has. */
 static facet_tile_fn *newer_handler(unsigned row)
 {
-    bool fma = __builtin_cpu_supports("fma"), avx = __builtin_cpu_supports("avx");
+    const bool fma = HOST_HAS("fma"), avx = HOST_HAS("avx");
 
     switch (row) {
     case FACET_TILE_VFMA_F32:

@@ -4,6 +4,7 @@
  * conversion and which status bit. */
 #include "kernel.h"
 
+#include "base/float.h"
 #include "num/tile.h"
 
 #include <stdio.h>
@@ -219,6 +220,10 @@ lane_wise(const char *op, unsigned type, bool binary, const struct facet_tile_co
 
         if (n % 4 == 1) {
             b = a;
+        }
+        for (unsigned i = 0; n % 4 == 2 && !is_fp(type) && i < lanes_of(type); i++) {
+            set_lane(&a, type_width[type], i, harness_random() % 11 - 5); /* nothing overflows */
+            set_lane(&b, type_width[type], i, harness_random() % 11 - 5);
         }
         k.v[1] = a;
         k.v[2] = b;
@@ -607,6 +612,94 @@ TEST(conversions, "TILE-507 TILE-563 TILE-565")
     kernel_exec(&k, "VCVT.I8.I32 v3, v1\nVCVT.I16.I32 v4, v1");
     CHECK_EQ(k.v[3].w[0], 0x7F05807F);
     CHECK_EQ(k.v[4].h[3], 0x7FFF);
+    kernel_close(&k);
+}
+
+/* ---- FP32 while NX is among the flags: nobody has to know whether a result is exact ---- */
+
+/* About 1 in size, a half of a small number, or a bound of I32. */
+static uint32_t ordinary(void)
+{
+    static const uint32_t bounds[] = {0x4F000000, 0x4EFFFFFF, 0xCF000000, 0xCF000001};
+    const uint64_t r = harness_random();
+
+    switch (r >> 60) {
+    case 0:
+        return bounds[r % 4];
+    case 1:
+    case 2:
+        return facet_float_bits((float)(int)(r % 65) / 2 - 16);
+    default:
+        return (uint32_t)(r & 0x807FFFFF) | (uint32_t)(118 + (r >> 32) % 18) << 23;
+    }
+}
+
+static union vec ordinary_vector(void)
+{
+    return (union vec){.w = {ordinary(), ordinary(), ordinary(), ordinary()}};
+}
+
+/* Runs the line after one that raises NX. */
+static void check_inexact(const char *line, struct outcome *e)
+{
+    char text[128];
+
+    (void)snprintf(text, sizeof text, "VRCP.F32 v9, v10\n%s", line);
+    k.v[10] = (union vec){.w = {0x40400000, 0x40400000, 0x40400000, 0x40400000}}; /* 3 */
+    k.config = k.vstatus = 0;
+    e->flags |= FACET_NX;
+    kernel_exec(&k, text);
+    check(line, e, 0, 0);
+}
+
+static void lane_wise_inexact(const char *op, bool binary)
+{
+    const struct facet_num_tile_env env = env_of(0);
+    char line[64];
+
+    (void)snprintf(line, sizeof line, binary ? "%s.F32 v3, v1, v2" : "%s.F32 v3, v1", op);
+    for (unsigned n = 0; n < 100 && !harness_failed(); n++) {
+        struct outcome e = {.flags = 0};
+
+        for (unsigned r = 1; r <= 3; r++) {
+            k.v[r] = ordinary_vector();
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            set_lane(&e.v, 32, i, lane_result(op, F32, k.v[1], k.v[2], k.v[3], i, false, env, &e));
+        }
+        check_inexact(line, &e);
+    }
+}
+
+TEST(fp_lanes_while_nx_is_set, "")
+{
+    static const char *const binary[] = {"VADD", "VSUB", "VMUL", "VFMA", "VMIN", "VMAX"};
+    const struct facet_num_tile_env env = env_of(0);
+
+    kernel_open(&k, NULL);
+    for (unsigned i = 0; i < sizeof binary / sizeof binary[0]; i++) {
+        lane_wise_inexact(binary[i], true);
+    }
+    lane_wise_inexact("VRCP", false);
+    lane_wise_inexact("VRSQRT", false);
+    for (unsigned n = 0; n < 300 && !harness_failed(); n++) {
+        struct outcome dot = {.flags = 0}, real = dot, whole = dot;
+
+        k.v[1] = ordinary_vector();
+        k.v[2] = ordinary_vector();
+        for (unsigned i = 0; i < 4; i++) {
+            const uint32_t x = k.v[1].w[i];
+
+            real.v.w[i] =
+                (uint32_t)facet_num_tile_from_int(FACET_FMT_FP32, (int32_t)x, env, &real.flags);
+            whole.v.w[i] =
+                (uint32_t)facet_num_tile_to_int(FACET_FMT_FP32, x, 32, env, &whole.flags);
+        }
+        expect_dot(F32, k.v[1], k.v[2], env, false, &dot);
+        check_inexact("VDOT.F32 s3, v1, v2", &dot);
+        check_inexact("VCVT.F32.I32 v3, v1", &real);
+        check_inexact("VCVT.I32.F32 v3, v1", &whole);
+    }
     kernel_close(&k);
 }
 

@@ -1,4 +1,4 @@
-/* A program of wasm/build.py, compiled: conform.wasm, fast.wasm. Runs as often as it is asked to. */
+/* A program of wasm/build.py, compiled: conform.wasm, native.wasm. Runs as often as it is asked to. */
 import { Wasi } from "./wasi.mjs";
 
 /* How deep calls of C are left (wasm/include/setjmp.h). */
