@@ -1,6 +1,7 @@
 /* How fast the page's C code is beside the native program, one thread each: the conformance suite, rays of a picture, programs of
  * the hart, kernels of the tile GPU. In seconds of processor time; the sides take turns, and a ratio is the median of those of the
- * turns. Nobody's start counts: of a native run that with next to no work is subtracted, the module is compiled before.
+ * turns. Nobody's start counts: of a native run that with next to no work is subtracted, the module is compiled before. `portable` is native
+ * code, too, but none that is made at run time.
  *
  * usage: node wasm/bench.mjs BUILD [SUBSTRING]: a build folder after `make web`; with a substring only what has it in its name */
 
@@ -170,7 +171,7 @@ function median(list) {
   return [...list].sort((a, b) => a - b)[list.length >> 1];
 }
 
-const text = (number, digits) => (number === undefined ? "" : number.toFixed(digits));
+const text = (number, digits) => (Number.isNaN(number) ? "" : number.toFixed(digits));
 const row = (...words) => console.log(words.map((word, i) => (i === 0 ? word.padEnd(22) : word.padStart(11))).join(" "));
 
 row("", "native", "portable", "vectors", "without", "vectors", "without", "portable", "without");
