@@ -139,7 +139,7 @@ const struct cli_command cli_cmd_view = {
         "capture (.rra), a program or kernel (.s, .elf), or a list of commands (.json). A scene "
         "goes into the page with the files that it names, where its image is built with the "
         "defaults of `facet bvh build`; what is a program or a list goes by its name or first "
-        "bytes.\n\n"
+        "bytes. The files that a list names go with it, too.\n\n"
         "All machines run in the page itself. It is served on 127.0.0.1, at a port and a path "
         "that are new each time, until Ctrl-C; the address is the only line on standard output. "
         "With -o the same page is written as one file, which opens from disk and offline.\n\n"

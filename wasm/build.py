@@ -76,7 +76,7 @@ def library_sources(native: pathlib.Path) -> list[pathlib.Path]:
 
 def make_tables(native: pathlib.Path) -> None:
     """What the native build makes from spec/ for the library, and the programs for the hart."""
-    rooms = tuple(str(native / room) for room in ("include/facet/", "src/contract/", "src/isa/", *GUESTS))
+    rooms = tuple(str(native / room) for room in ("include/facet/", "src/contract/", "src/isa/", "src/gfx12/", *GUESTS))
     made = [name for target in targets(native) if target["type"] == "custom" for name in target["filename"] if name.startswith(rooms)]
     subprocess.run(["ninja", "-C", str(native), *(str(pathlib.Path(name).relative_to(native)) for name in made)], check=True,
                    stdout=subprocess.DEVNULL)

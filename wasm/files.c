@@ -74,6 +74,17 @@ static const struct file *find(const char *name)
     return found;
 }
 
+/* Names that lead out of a folder are refused as where there are folders. */
+static bool leads_out(const char *name)
+{
+    const char *up = strstr(name, "..");
+
+    while (up != NULL && ((up != name && up[-1] != '/') || (up[2] != '/' && up[2] != '\0'))) {
+        up = strstr(up + 1, "..");
+    }
+    return name[0] == '/' || up != NULL;
+}
+
 enum facet_status facet_side_file_read(const char *folder,
                                        const char *name,
                                        size_t limit,
@@ -84,6 +95,16 @@ enum facet_status facet_side_file_read(const char *folder,
 
     (void)folder;
     *out = (struct facet_bytes){NULL, 0};
+    if (name[0] == '\0') {
+        return facet_fail(err, FACET_ERR_INPUT, 0, "an empty name, expected that of a file");
+    }
+    if (leads_out(name)) {
+        return facet_fail(err,
+                          FACET_ERR_INPUT,
+                          0,
+                          "%.200s: only plain files in the same folder or below it are read",
+                          name);
+    }
     if (file == NULL) {
         return facet_fail(err,
                           FACET_ERR_INPUT,

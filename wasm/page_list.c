@@ -92,7 +92,7 @@ start(struct page_session *s, const char *text, size_t size, struct facet_error 
     if (list == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for a command list");
     }
-    status = facet_tile_list_read("list", NULL, text, size, &list->plan, err);
+    status = facet_tile_list_read("list", ".", text, size, &list->plan, err);
     if (status != FACET_OK) {
         return status;
     }
@@ -117,7 +117,7 @@ start(struct page_session *s, const char *text, size_t size, struct facet_error 
     return status;
 }
 
-/* {"session": n} */
+/* {"session": n}. Files that the list names are those of page_files_add. */
 int PAGE_EXPORT(page_list_open)(const uint8_t *text, size_t size)
 {
     struct facet_error err = {0};

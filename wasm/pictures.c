@@ -17,6 +17,7 @@ struct picture {
 };
 
 static struct facet_array pictures; /* of struct picture */
+static bool asked;                  /* somebody decodes them */
 
 int PAGE_EXPORT(page_pictures_clear)(void)
 {
@@ -28,6 +29,7 @@ int PAGE_EXPORT(page_pictures_clear)(void)
     }
     free(pictures.items);
     pictures = (struct facet_array){0};
+    asked = true;
     return page_done();
 }
 
@@ -153,10 +155,14 @@ enum facet_status facet_image_decode_confined(const uint8_t *data,
                                               struct facet_image *out,
                                               struct facet_error *err)
 {
-    (void)data, (void)size;
+    if (asked) {
+        return decode(data, size, out, err);
+    }
     *out = (struct facet_image){0};
-    return facet_fail(err,
-                      FACET_ERR_INPUT,
-                      0,
-                      "a page reads no picture files; expected the texels as \"u32\" or \"u16\"");
+    return facet_fail(
+        err,
+        FACET_ERR_INPUT,
+        0,
+        "there is no decoder of picture files here; expected the texels as \"u32\" or "
+        "\"u16\"");
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* strdup */
 #include "view/input.h"
 
+#include "base/side_file.h"
 #include "command/output.h"
 #include "rt_image/image.h"
 #include "json/json.h"
@@ -39,6 +40,92 @@ static bool is_elf(const char *path)
     return elf;
 }
 
+/* ---- files that a list names ---- */
+
+static void add_beside(const char *folder, const char *name, struct view_shown *out);
+
+/* Of `.include "NAME"` at the beginning of a line, as kernels have it. */
+static void add_included(const char *folder, const char *text, struct view_shown *out)
+{
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        char name[256];
+
+        line += *line == '\n';
+        if (sscanf(line, " .include \"%255[^\"\n]\"", name) == 1) {
+            add_beside(folder, name, out);
+        }
+    }
+}
+
+static bool is_beside(const struct view_shown *out, const char *name)
+{
+    const struct view_beside *beside = out->beside.items;
+    bool found = false;
+
+    for (size_t i = 0; i < out->beside.count; i++) {
+        found |= strcmp(beside[i].name, name) == 0;
+    }
+    return found;
+}
+
+/* What cannot be read is left out: the page then says that it does not have it. */
+static void add_beside(const char *folder, const char *name, struct view_shown *out)
+{
+    struct view_beside one = {.name = NULL}, *place;
+    struct facet_error err = {0};
+
+    if (is_beside(out, name) ||
+        facet_side_file_read(folder, name, MOST_BYTES, &one.file, &err) != FACET_OK) {
+        return;
+    }
+    one.name = strdup(name);
+    place = one.name != NULL ? facet_array_add(&out->beside, 1, sizeof *place) : NULL;
+    if (place == NULL) {
+        out->failed = true;
+        free(one.name);
+        free(one.file.data);
+        return;
+    }
+    *place = one;
+    if (cli_ends_with(name, ".s")) {
+        add_included(folder, (const char *)one.file.data, out);
+    }
+}
+
+/* The members of a buffer that name a file (docs/tile-draw.md). What is wrong with the list, the
+ * page says. */
+static void add_files_of_list(const char *path, struct view_shown *out)
+{
+    static const char *const members[] = {"file", "image", "assembly"};
+    json_t *list = NULL, *buffer;
+    char *folder = facet_folder_of(path);
+    struct facet_error err = {0};
+    const char *key;
+
+    if (folder != NULL &&
+        facet_json_parse(path, out->file.data, out->file.size, &list, &err) == FACET_OK) {
+        json_object_foreach(json_object_get(list, "buffers"), key, buffer)
+        {
+            for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+                const char *name = json_string_value(json_object_get(buffer, members[i]));
+
+                if (name != NULL) {
+                    add_beside(folder, name, out);
+                }
+            }
+            for (size_t i = 0; i < json_array_size(json_object_get(buffer, "code")); i++) {
+                const json_t *line = json_array_get(json_object_get(buffer, "code"), i);
+
+                if (json_is_string(line)) {
+                    add_included(folder, json_string_value(line), out);
+                }
+            }
+        }
+    }
+    json_decref(list);
+    free(folder);
+}
+
 static bool read_as_it_is(const struct cli_args *args, const char *path, struct view_shown *out)
 {
     static const char *const others[] = {"segment", "driver", "structure", "base", "root", NULL};
@@ -53,7 +140,10 @@ static bool read_as_it_is(const struct cli_args *args, const char *path, struct 
     out->bytes = out->file.data;
     out->size = out->file.size;
     (void)json_object_set_new(out->made, "kind", json_string("file"));
-    return true;
+    if (cli_ends_with(path, ".json")) {
+        add_files_of_list(path, out);
+    }
+    return !out->failed || cli_bad(args, "out of memory for the files of %s", path) == CLI_OK;
 }
 
 /* The pieces of an image that has several, as addresses and places in the bytes. */

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-/* A file that a scene names. */
+/* A file that a scene or a list names. */
 struct view_beside {
     char *name;
     struct facet_bytes file;

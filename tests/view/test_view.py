@@ -67,6 +67,29 @@ def content_of(path):
 
 
 @case()
+def files_that_a_list_names_go_with_it():
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "k"))
+        contents = {"k/shade.s": b'.include "more.s"\nEXIT\n', "more.s": b"  .include \"k/shade.s\"\n", "odd <script>.bin": bytes(range(256)),
+                    "kernel.inc": b"NOP\n"}
+        for name, content in contents.items():
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(content)
+        os.symlink("more.s", os.path.join(folder, "link.s"))
+        path = os.path.join(folder, "list.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"buffers": {"a": {"assembly": "k/shade.s"}, "b": {"file": "odd <script>.bin"}, "c": {"image": "missing.png"},
+                                   "d": {"file": "../out.bin"}, "e": {"file": "link.s"}, "f": {"code": [".include \"kernel.inc\"", "EXIT"]}}}, file)
+        made, _, _ = filled(path)
+        beside = {one["name"]: gzip.decompress(base64.b64decode(one["data"], validate=True)) for one in made["beside"]}
+        check_eq(beside, contents)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('{"buffers": [')
+        made, data, _ = filled(path)
+        check_eq((data, "beside" in made), (b'{"buffers": [', False))
+
+
+@case()
 def a_scene_goes_in_with_the_files_that_it_names():
     made, data, _ = filled("assets/room.glb")
     check_eq(made, {"name": "room.glb", "kind": "scene"})

@@ -300,6 +300,37 @@ test("a command list: the picture after any command, the history of a pixel", as
   await t.shot("programs-list");
 });
 
+test("files beside a command list: opened together, one by one, by facet view, in a link", async (t) => {
+  const list = "examples/tile/first/draw.json";
+  facet("tile", "draw", list, "-o", t.file("drawn.png"));
+  const expected = [...decodePng(readFileSync(t.file("drawn.png")))];
+  const drawn = async () => {
+    await t.page.waitForSelector(".picture-scroll canvas[width='64']");
+    await t.page.waitForSelector("text=after 4 of 4 commands");
+    await idle(t);
+    assert.deepEqual(await t.page.$eval(".picture-scroll canvas", (canvas) => [...canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data]), expected);
+  };
+  await programs(t);
+  await t.choose("examples/tile/first/ramp.s", list);
+  await drawn();
+  await t.page.waitForFunction(() => location.hash.length > 400);
+  const hash = await t.page.evaluate(() => location.hash);
+  await programs(t);
+  await t.choose(list);
+  await t.page.waitForSelector(".message.error:has-text('ramp.s: not there; open or drop it together')");
+  await idle(t);
+  await t.choose("examples/tile/first/ramp.s");
+  await drawn();
+  assert.equal(await t.page.locator(".cm-lintRange-error").count(), 0);
+  await t.open(hash);
+  await drawn();
+  await t.view(list);
+  await drawn();
+  /* A file that no list names is opened as what it is. */
+  await t.choose("examples/tile/first/count.s");
+  await t.page.waitForFunction(() => document.querySelector("select[aria-label=Machine]").value === "tile");
+});
+
 test("breakpoints in the kernel of a command list", async (t) => {
   await programs(t, "Command list: triangles");
   const line = text("examples/tile/triangle.json").split("\n").findIndex((one) => one.includes("pixel:  LW")) + 1;

@@ -1,6 +1,6 @@
 /* Scenes and their pictures: what takes more than one call of C. */
 import type { Calls, Context } from "./calls.ts";
-import { decodePicture } from "./pictures.ts";
+import { decodeAll, withFiles } from "./beside.ts";
 import type { SceneFiles } from "./types.ts";
 import type { Argument, Wasm } from "./wasm.ts";
 
@@ -28,50 +28,6 @@ export interface RenderCounts {
 export interface RenderPart {
   rgba: Uint8ClampedArray<ArrayBuffer>; /* transparent where nothing is drawn yet */
   heatMax: number;
-}
-
-/* The files beside a scene and its pictures lie in one place of the C code: scenes are read one after the other. */
-let reading: Promise<unknown> = Promise.resolve();
-
-function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  const mine = reading.then(work, work);
-  reading = mine.catch(() => undefined);
-  return mine;
-}
-
-async function decodeAll(wasm: Wasm, context: Context): Promise<number> {
-  for (let count = 0; ; count++) {
-    const file = wasm.bytes("page_pictures_next");
-    if (file.length === 0) {
-      return count;
-    }
-    try {
-      const { width, height, rgba } = await decodePicture(file);
-      wasm.bytes("page_pictures_decoded", width, height, rgba, "");
-    } catch (error) {
-      wasm.bytes("page_pictures_decoded", 0, 0, null, error instanceof Error ? error.message : String(error));
-    }
-    await context.pause();
-  }
-}
-
-function withFiles<T>(wasm: Wasm, files: SceneFiles, context: Context, work: () => Promise<T>): Promise<T> {
-  return inTurn(async () => {
-    wasm.progress = context.progress;
-    try {
-      wasm.bytes("page_pictures_clear");
-      wasm.bytes("page_files_clear");
-      for (const { name, bytes } of files.beside) {
-        wasm.bytes("page_files_add", name, bytes);
-      }
-      return await work();
-    } finally {
-      if (!wasm.broken) {
-        wasm.bytes("page_files_clear");
-        wasm.bytes("page_pictures_clear");
-      }
-    }
-  });
 }
 
 interface Opened {
@@ -108,7 +64,7 @@ async function draw(wasm: Wasm, picture: number, buckets: number, whole: boolean
 export const sceneCalls: Calls = {
   /* Twice when there are pictures: the second time they are known. */
   "scene.open": (wasm, [files]: [SceneFiles], context) =>
-    withFiles(wasm, files, context, async () => {
+    withFiles(wasm, files.beside, context, async () => {
       const args: Argument[] = [files.name, files.bytes];
       const first = wasm.json<Opened>("page_scene_open", ...args);
       try {
@@ -124,7 +80,7 @@ export const sceneCalls: Calls = {
     }),
 
   "scene.build": (wasm, [files]: [SceneFiles], context) =>
-    withFiles(wasm, files, context, async () => wasm.bytes("page_scene_build", files.name, files.bytes)),
+    withFiles(wasm, files.beside, context, async () => wasm.bytes("page_scene_build", files.name, files.bytes)),
 
   "scene.render": async (wasm, [r]: [RenderRequest], context) => {
     const { handle, buckets } = wasm.json<{ handle: number; buckets: number }>("page_render_open", r.scene, r.machine, r.look, r.place);

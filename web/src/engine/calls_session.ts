@@ -1,6 +1,7 @@
 /* The worker's half of machines.ts: each call is one function of wasm/page_*.c, or a run of it in slices that a message can get
  * between. */
 
+import { decodeAll, withFiles, type GivenFile } from "./beside.ts";
 import type { Calls, Context } from "./calls.ts";
 import type { Wasm } from "./wasm.ts";
 
@@ -19,12 +20,36 @@ type SessionCall = (wasm: Wasm, args: unknown, context: Context) => unknown;
 
 const given = (args: unknown): Args => args as Args;
 
+/** Again when there are pictures that were not known: without them a list may make no sense. */
+async function openList(wasm: Wasm, context: Context, text: Uint8Array): Promise<unknown> {
+  let made: { session: number } | undefined;
+  let failure: unknown;
+  try {
+    made = wasm.json("page_list_open", text);
+  } catch (error) {
+    failure = error;
+  }
+  if (!wasm.broken && (await decodeAll(wasm, context)) > 0) {
+    if (made !== undefined) {
+      wasm.bytes("page_session_close", made.session);
+    }
+    return openList(wasm, context, text);
+  }
+  if (made === undefined) {
+    throw failure;
+  }
+  return made;
+}
+
 const named: Record<string, SessionCall> = {
   "session.open": (wasm, args) => {
     const { kind, source, options, input } = given(args);
     return wasm.json("page_session_open", kind === "hart" ? 0 : 1, source as Uint8Array, options as string, input as Uint8Array);
   },
-  "list.open": (wasm, args) => wasm.json("page_list_open", given(args)["text"] as Uint8Array),
+  "list.open": (wasm, args, context) => {
+    const { text, files } = args as { text: Uint8Array; files: GivenFile[] };
+    return withFiles(wasm, files, context, () => openList(wasm, context, text));
+  },
   "session.close": (wasm, args) => void wasm.bytes("page_session_close", given(args).id),
   "session.describe": (wasm, args) => wasm.json("page_session_describe", given(args).id),
   "session.state": (wasm, args) => wasm.json("page_session_state", given(args).id),

@@ -191,6 +191,12 @@ export interface ProgramConfig {
   input?: string; /* of the console */
 }
 
+/** A file beside a list, by the name that the list has for it or by its own. */
+export interface GivenFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
 export interface RunOptions extends CallOptions {
   steps?: number; /* at most; with a core: of its own */
   core?: number;
@@ -229,8 +235,8 @@ export class Session {
     return Session.of(link, made.session, false);
   }
 
-  static async list(link: Asks, text: string): Promise<Session> {
-    const made = (await link.call("list.open", [{ text: new TextEncoder().encode(text) }])) as { session: number };
+  static async list(link: Asks, text: string, files: readonly GivenFile[]): Promise<Session> {
+    const made = (await link.call("list.open", [{ text: new TextEncoder().encode(text), files: files.map(({ name, bytes }) => ({ name, bytes })) }])) as { session: number };
     return Session.of(link, made.session, true);
   }
 
@@ -350,9 +356,10 @@ export class Session {
 
 export interface MachineApi {
   program(config: ProgramConfig): Promise<Session>;
-  list(text: string): Promise<Session>;
+  /** `files`: those that its buffers may name. */
+  list(text: string, files?: readonly GivenFile[]): Promise<Session>;
 }
 
 export function machineApi(link: Asks): MachineApi {
-  return { program: (config) => Session.program(link, config), list: (text) => Session.list(link, text) };
+  return { program: (config) => Session.program(link, config), list: (text, files = []) => Session.list(link, text, files) };
 }

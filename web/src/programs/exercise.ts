@@ -4,7 +4,7 @@
 import type { CallOptions } from "../engine/types.ts";
 import type { MachineApi, MachineState, Session } from "../engine/machines.ts";
 import { readOptions, type Option } from "./options.ts";
-import { readBig, type Check, type Project } from "./project.ts";
+import { filesOf, readBig, type Check, type Project } from "./project.ts";
 
 export interface Grade {
   check: Check;
@@ -40,7 +40,7 @@ export function describeCheck(check: Check): string {
 
 function openSession(machines: MachineApi, project: Project, more: Option[]): Promise<Session> {
   return project.kind === "list"
-    ? machines.list(project.source)
+    ? machines.list(project.source, filesOf(project))
     : machines.program({
         kind: project.kind,
         source: project.source,

@@ -1,8 +1,9 @@
 /* Programs and kernels: a text with its machine beside it, run forwards and backwards. */
 
-import type { ListState, MachineState, Session, Stop } from "../engine/machines.ts";
+import type { GivenFile, ListState, MachineState, Session, Stop } from "../engine/machines.ts";
 import { SourceErrors } from "../engine/machines.ts";
 import type { EngineError, Isa } from "../engine/types.ts";
+import { toBase64 } from "../shell/data.ts";
 import { button, el, put } from "../shell/dom.ts";
 import type { InputFile, Key, Mounted, Page, View } from "../shell/view.ts";
 import { Assignment } from "./assignment.ts";
@@ -19,7 +20,7 @@ import { Output } from "./output.ts";
 import type { Desk, Look } from "./panel.ts";
 import { Picture } from "./picture.ts";
 import { Profiles } from "./profile.ts";
-import { EMPTY, readFile, readProject, writeFile, type Kind, type Project } from "./project.ts";
+import { EMPTY, filesOf, readFile, readProject, writeFile, type Kind, type Project } from "./project.ts";
 import { Reasons } from "./why.ts";
 import { Registers } from "./registers.ts";
 import { Steps } from "./steps.ts";
@@ -34,12 +35,19 @@ const KINDS: readonly [Kind, string][] = [
 /** More than any list has. */
 const MOST_COMMANDS = 1e9;
 
+/** Files that are larger together are not in the address of the page. */
+const MOST_LINKED = 64 << 10;
+
 /** Whether bytes begin like an ELF file, and for which machine. */
 function elfKind(bytes: Uint8Array): Kind | undefined {
   if (bytes.length < 20 || bytes[0] !== 0x7f || bytes[1] !== 0x45 || bytes[2] !== 0x4c || bytes[3] !== 0x46) {
     return undefined;
   }
   return bytes[4] === 1 ? "tile" : "hart";
+}
+
+function isList(file: InputFile): boolean {
+  return /\.json$/i.test(file.name) && /"(buffers|commands|frame)"\s*:/.test(new TextDecoder().decode(file.bytes.subarray(0, 4096)));
 }
 
 /** A text without a word about its machine: registers of the tile machine are named s, f, v, and nothing there is called x or a. */
@@ -65,6 +73,7 @@ class Programs implements Mounted, Desk {
   private readonly moves: HTMLButtonElement[];
 
   private elf: Uint8Array | undefined;
+  private files: readonly GivenFile[] = []; /* beside a list */
   private session: Session | undefined;
   private state_: MachineState | undefined;
   private before: MachineState | undefined;
@@ -192,12 +201,29 @@ class Programs implements Mounted, Desk {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(file.bytes);
     const json = text.trimStart().startsWith("{");
     const project = json ? readFile(text) : undefined;
-    this.openProject(project ?? { ...EMPTY, kind: json ? "list" : textKind(text), source: text });
+    this.openProject(project ?? { ...EMPTY, kind: json ? "list" : textKind(text), source: text }, file.beside);
     return Promise.resolve();
   }
 
+  /** A file that the list's text names. */
+  takeBeside(file: InputFile): boolean {
+    const mine = this.machine === "list" && [...this.editor.text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].some(([, text]) => text === file.name || text?.endsWith(`/${file.name}`) === true);
+    if (mine) {
+      this.files = [...this.files.filter((one) => one.name !== file.name), { name: file.name, bytes: file.bytes }];
+      void this.act(() => this.drop());
+      this.edited();
+      this.run();
+    }
+    return mine;
+  }
+
   state(): unknown {
-    return this.elf === undefined ? this.project() : undefined;
+    if (this.elf !== undefined) {
+      return undefined;
+    }
+    const { files, ...project } = this.project();
+    const size = this.files.reduce((sum, file) => sum + file.bytes.length, 0);
+    return files === undefined || size > MOST_LINKED ? project : { ...project, files };
   }
 
   restore(state: unknown): Promise<void> {
@@ -224,12 +250,14 @@ class Programs implements Mounted, Desk {
       options: this.options.value,
       input: this.input.value,
       breakpoints: this.editor.breakpoints,
+      ...(this.machine === "list" && this.files.length > 0 ? { files: this.files.map(({ name, bytes }) => ({ name, data: toBase64(bytes) })) } : {}),
       ...(this.exercise === undefined ? {} : { exercise: this.exercise }),
     };
   }
 
-  private openProject(project: Project): void {
+  private openProject(project: Project, beside: readonly GivenFile[] = []): void {
     this.elf = undefined;
+    this.files = [...beside, ...filesOf(project)];
     this.kind.value = project.kind;
     this.options.value = project.options;
     this.input.value = project.input;
@@ -295,7 +323,7 @@ class Programs implements Mounted, Desk {
 
   private async checkList(): Promise<SourceErrors["errors"]> {
     try {
-      await (await this.page.engine.machines.list(this.editor.text)).close();
+      await (await this.page.engine.machines.list(this.editor.text, this.files)).close();
       return [];
     } catch (error) {
       const { where, message } = error as EngineError;
@@ -368,7 +396,7 @@ class Programs implements Mounted, Desk {
     const recipe = this.recipe;
     this.session =
       kind === "list"
-        ? await machines.list(this.editor.text)
+        ? await machines.list(this.editor.text, this.files)
         : await machines.program({ kind, source: this.elf ?? this.editor.text, options: readOptions(this.options.value), input: this.input.value });
     this.made = recipe;
     this.editor.complain([]);
@@ -657,6 +685,7 @@ export const programsView: View = {
   id: "programs",
   title: "Programs",
   summary: "Write, run and step programs of the hart and kernels of the tile GPU, forwards and backwards; command lists with the picture after every command.",
+  gathers: isList,
   accepts(file) {
     if (file.made !== undefined && file.made.kind !== "file") {
       return 0;
@@ -668,7 +697,7 @@ export const programsView: View = {
     if (/"facet-program"\s*:/.test(begin)) {
       return 1;
     }
-    return /\.json$/i.test(file.name) && /"(buffers|commands|frame)"\s*:/.test(begin) ? 0.9 : 0;
+    return isList(file) ? 0.9 : 0;
   },
   examples: EXAMPLES.map((one) => ({ title: one.title, state: one.project })),
   mount: (host, page) => new Programs(host, page),

@@ -1,6 +1,9 @@
 /* What the view works on, as a link carries it: a program, how it is run, where it stops, and for an exercise what must come out. A
  * link may come from anyone, so everything in it is looked at. */
 
+import type { GivenFile } from "../engine/machines.ts";
+import { fromBase64 } from "../shell/data.ts";
+
 export type Kind = "hart" | "tile" | "list";
 
 /** What must be true when the program has ended. */
@@ -20,12 +23,18 @@ export interface Exercise {
   checks: Check[];
 }
 
+export interface ProjectFile {
+  name: string;
+  data: string; /* base64 */
+}
+
 export interface Project {
   kind: Kind;
   source: string;
   options: string;
   input: string;
   breakpoints: number[]; /* lines */
+  files?: ProjectFile[]; /* that a list names */
   exercise?: Exercise;
 }
 
@@ -135,10 +144,26 @@ function readExercise(value: unknown): Exercise {
   };
 }
 
+function readFiles(value: unknown): ProjectFile[] {
+  if (!Array.isArray(value)) {
+    fail("program.files", "a list of files");
+  }
+  return value.map((one: unknown, i) => {
+    const where = `program.files[${i}]`;
+    const from = object(one, where);
+    only(from, ["name", "data"], where);
+    const data = text(from, "data", where);
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(data) || data.length % 4 !== 0) {
+      fail(`${where}.data`, "base64");
+    }
+    return { name: text(from, "name", where), data };
+  });
+}
+
 /** Anything at all as a project, or an Error that says what is wrong with it. */
 export function readProject(value: unknown): Project {
   const from = object(value, "the program of the link");
-  only(from, ["kind", "source", "options", "input", "breakpoints", "exercise"], "program");
+  only(from, ["kind", "source", "options", "input", "breakpoints", "files", "exercise"], "program");
   const kind = from["kind"];
   if (kind !== "hart" && kind !== "tile" && kind !== "list") {
     fail("program.kind", "hart, tile or list");
@@ -153,9 +178,12 @@ export function readProject(value: unknown): Project {
     options: text(from, "options", "program", ""),
     input: text(from, "input", "program", ""),
     breakpoints: breakpoints as number[],
+    ...(from["files"] === undefined ? {} : { files: readFiles(from["files"]) }),
     ...(from["exercise"] === undefined ? {} : { exercise: readExercise(from["exercise"]) }),
   };
 }
+
+export const filesOf = (project: Project): GivenFile[] => (project.files ?? []).map(({ name, data }) => ({ name, bytes: fromBase64(data) }));
 
 /** A project as a file, which the page and `facet view` open again. */
 export function writeFile(project: Project): string {

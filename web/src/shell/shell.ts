@@ -155,7 +155,8 @@ export class Shell {
       }
     }
     const gatherer = this.views.find((view) => read.some((file) => view.gathers?.(file) === true));
-    const beside = gatherer === undefined ? [] : read.filter((file) => gatherer.accepts(file) < SURE);
+    const heads = gatherer === undefined ? [] : read.filter((file) => gatherer.gathers?.(file) === true).map((file) => new TextDecoder().decode(file.bytes));
+    const beside = read.filter((file) => gatherer?.gathers?.(file) === false && (gatherer.accepts(file) < SURE || heads.some((head) => head.includes(file.name))));
     for (const file of read.filter((one) => !beside.includes(one))) {
       await this.open(gatherer?.gathers?.(file) === true ? { ...file, beside } : file);
     }

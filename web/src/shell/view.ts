@@ -75,7 +75,8 @@ export interface View {
   readonly summary: string;
   /** How sure the view is that it can open a file: 0 (not at all) to 1, by its name and first bytes. */
   accepts(file: InputFile): number;
-  /** Whether a file may name others: what comes with it, and is nothing that the view opens by itself, belongs to it. */
+  /** Whether a file may name others: what comes with it, and is named there or nothing that the view opens by itself,
+   * belongs to it. */
   gathers?(file: InputFile): boolean;
   /** Things to begin with, offered by the start page: a state as for `restore`. */
   readonly examples?: readonly { readonly title: string; readonly state: unknown }[];
