@@ -17,7 +17,7 @@
 
 /* ---- values and places ---- */
 
-static void put_value(struct facet_record *r, struct facet_value value)
+static void put_value(struct facet_record *r, const char *name, struct facet_value value)
 {
     char text[40];
 
@@ -26,7 +26,7 @@ static void put_value(struct facet_record *r, struct facet_value value)
     } else {
         (void)snprintf(text, sizeof text, "0x%" PRIx64, value.lo);
     }
-    facet_record_word(r, NULL, text);
+    facet_record_word(r, name, text);
 }
 
 /* "loop+4", "" where no symbol is. */
@@ -46,7 +46,7 @@ static void put_symbol(const struct page_session *s, struct facet_record *r, uin
     facet_strbuf_free(&name);
 }
 
-static uint64_t pc_of(const struct page_session *s, uint32_t core)
+uint64_t page_session_pc(const struct page_session *s, uint32_t core)
 {
     struct facet_value pc = {0, 0};
 
@@ -105,6 +105,9 @@ static void say_stop(const struct page_session *s, struct facet_strbuf *out)
         return;
     case FACET_STOP_BUDGET:
         break;
+    case FACET_STOP_WATCHPOINT:
+        facet_strbuf_puts(out, "watchpoint, now");
+        break;
     default:
         facet_strbuf_puts(out, facet_stop_name(stop->reason));
         break;
@@ -134,6 +137,15 @@ void page_session_put_stop(struct page_session *s, struct facet_record *r)
                       s->kind == PAGE_HART && stop->reason == FACET_STOP_IDLE &&
                           facet_xphmg_wants_input(s->machine, &wants, NULL) == FACET_OK && wants);
     facet_record_word(r, "explanation", facet_strbuf_text(&words));
+    if (stop->reason == FACET_STOP_WATCHPOINT && s->seen.index < s->watch_count) {
+        facet_record_open(r, "watch", NULL);
+        facet_record_number(r, "index", (int64_t)s->seen.index);
+        put_value(r, "before", s->seen.before);
+        put_value(r, "after", s->seen.after);
+        facet_record_hex(r, "pc", s->seen.pc, 0);
+        facet_record_number(r, "line", page_session_line(s, s->seen.pc));
+        facet_record_close(r);
+    }
     facet_strbuf_free(&words);
 }
 
@@ -299,7 +311,7 @@ int PAGE_EXPORT(page_session_describe)(uint32_t id)
 static void put_core(const struct page_session *s, struct facet_record *r, uint32_t core)
 {
     const struct facet_core_desc *desc = facet_machine_core(s->machine, core);
-    uint64_t pc = pc_of(s, core);
+    uint64_t pc = page_session_pc(s, core);
     const struct facet_line_row *row = facet_lines_find(&s->symbols.lines, pc);
     char text[160] = "";
 
@@ -316,7 +328,7 @@ static void put_core(const struct page_session *s, struct facet_record *r, uint3
         struct facet_value value = {0, 0};
 
         (void)facet_machine_reg_read(s->machine, core, i, &value, NULL);
-        put_value(r, value);
+        put_value(r, NULL, value);
     }
     facet_record_close(r);
     facet_record_list(r, "csrs");
@@ -324,7 +336,7 @@ static void put_core(const struct page_session *s, struct facet_record *r, uint3
         struct facet_value value = {0, 0};
 
         (void)facet_machine_csr_read(s->machine, core, i, &value, NULL);
-        put_value(r, value);
+        put_value(r, NULL, value);
     }
     facet_record_close(r);
     if (s->kind == PAGE_TILE) {
@@ -783,7 +795,7 @@ int PAGE_EXPORT(page_session_why)(uint32_t id, uint32_t core)
                                .writes = writes,
                                .seen = now - from};
     r = page_begin();
-    facet_explain_core(&e, r, core, pc_of(s, core));
+    facet_explain_core(&e, r, core, page_session_pc(s, core));
     status = page_end();
     facet_writes_destroy(writes);
     return status;

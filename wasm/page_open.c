@@ -122,6 +122,7 @@ enum facet_status page_session_begin(struct page_session *s, struct facet_error 
     }
     s->host = (struct facet_gdb_host){
         .context = s, .mark = mark, .rewind = rewind_to, .renew = renew, .stop_on_trap = false};
+    s->seen.index = PAGE_WATCHES;
     s->stop = (struct facet_stop){.reason = FACET_STOP_BUDGET,
                                   .core = facet_machine_next_core(s->machine)};
     return facet_gdb_history_start(&s->history, s->machine, &s->host, err);

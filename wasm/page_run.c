@@ -2,7 +2,10 @@
  * the page in between. See page_session.h. */
 #include "wasm/page_session.h"
 
+#include "base/bits.h"
+
 #include <facet/lockstep.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,20 +51,145 @@ void page_session_forward(struct page_session *s, uint64_t steps)
     }
 }
 
-/* Breakpoints are set while the machine runs and at no other time: going back must not meet them.
- */
-static void set_breaks(struct page_session *s, uint32_t *ids)
+/* ---- points where a run stops ---- */
+
+/* Set while the machine runs and at no other time: going back must not meet them. */
+static void set_points(struct page_session *s, uint32_t *ids)
 {
     for (size_t i = 0; i < s->break_count; i++) {
         ids[i] = 0;
         (void)facet_machine_break_add(s->machine, FACET_ANY_CORE, s->breaks[i], &ids[i], NULL);
     }
+    for (size_t i = 0; i < s->watch_count; i++) {
+        s->watches[i].point = 0;
+        if (s->watches[i].memory.size != 0) {
+            (void)facet_machine_watch_add(
+                s->machine, &s->watches[i].memory, &s->watches[i].point, NULL);
+        }
+    }
 }
 
-static void clear_breaks(struct page_session *s, const uint32_t *ids)
+static void clear_points(struct page_session *s, const uint32_t *ids)
 {
     for (size_t i = 0; i < s->break_count; i++) {
         (void)facet_machine_point_remove(s->machine, ids[i], NULL);
+    }
+    for (size_t i = 0; i < s->watch_count; i++) {
+        (void)facet_machine_point_remove(s->machine, s->watches[i].point, NULL);
+    }
+}
+
+static bool is_point(enum facet_stop_reason reason)
+{
+    return reason == FACET_STOP_BREAKPOINT || reason == FACET_STOP_WATCHPOINT;
+}
+
+static struct facet_value register_value(const struct page_session *s, const struct page_watch *w)
+{
+    const struct facet_core_desc *core = facet_machine_core(s->machine, w->memory.core);
+    struct facet_value value = {0, 0};
+
+    if (w->reg != FACET_NONE) {
+        (void)facet_machine_reg_read(s->machine, w->memory.core, w->reg, &value, NULL);
+        return value;
+    }
+    (void)facet_machine_csr_read(s->machine, w->memory.core, w->csr, &value, NULL);
+    if (w->field != FACET_NONE) {
+        const struct facet_field_desc *field = &core->csrs[w->csr].fields[w->field];
+
+        value.lo = value.lo >> field->lo & UINT64_MAX >> (63 - (field->hi - field->lo));
+    }
+    return value;
+}
+
+/* Up to eight bytes of a range from `address` on, as `core` sees them. */
+static struct facet_value memory_value(const struct page_session *s,
+                                       const struct facet_watch *range,
+                                       uint64_t address,
+                                       uint32_t core)
+{
+    uint8_t bytes[8] = {0};
+    uint64_t at = address - range->address < range->size ? address : range->address;
+    uint64_t left = range->address + range->size - at;
+    size_t size = left < sizeof bytes ? (size_t)left : sizeof bytes;
+
+    (void)facet_machine_read(s->machine, range->space, at, bytes, size, NULL);
+    if (s->kind == PAGE_TILE && range->space == 0 && core < FACET_TILE_CORES) {
+        (void)facet_tile_core_view(s->machine, core, at, bytes, size);
+    }
+    return (struct facet_value){facet_load_le64(bytes), 0};
+}
+
+static struct facet_value
+watched_value(const struct page_session *s, const struct page_watch *w, const struct facet_stop *at)
+{
+    return w->memory.size != 0 ? memory_value(s, &w->memory, at->address, at->core)
+                               : register_value(s, w);
+}
+
+/* What a watchpoint has seen: the step before is made once more. */
+static void tell_watch(struct page_session *s, struct facet_stop stop)
+{
+    uint64_t now = facet_machine_steps(s->machine);
+
+    for (size_t i = 0; i < s->watch_count; i++) {
+        if (s->watches[i].memory.size != 0 && s->watches[i].point == stop.point) {
+            s->seen.index = i;
+        }
+    }
+    if (s->seen.index < s->watch_count) {
+        s->seen.after = watched_value(s, &s->watches[s->seen.index], &stop);
+        if (page_session_go(s, now - 1)) {
+            s->seen.before = watched_value(s, &s->watches[s->seen.index], &stop);
+            s->seen.pc = page_session_pc(s, stop.core);
+        }
+        (void)page_session_go(s, now);
+    }
+    s->stop = stop;
+}
+
+/* The watched register that is another than before, PAGE_WATCHES for none. */
+static size_t changed_register(const struct page_session *s, const struct facet_value *before)
+{
+    for (size_t i = 0; i < s->watch_count; i++) {
+        if (s->watches[i].memory.size == 0) {
+            struct facet_value now = register_value(s, &s->watches[i]);
+
+            if (now.lo != before[i].lo || now.hi != before[i].hi) {
+                return i;
+            }
+        }
+    }
+    return PAGE_WATCHES;
+}
+
+/* As facet_gdb_history_run. The machine knows watchpoints of memory; for registers each step is
+ * looked at. */
+static void move(struct page_session *s, uint64_t budget, bool single, struct facet_stop *stop)
+{
+    struct facet_value before[PAGE_WATCHES];
+    uint64_t now = facet_machine_steps(s->machine);
+    uint32_t core = facet_machine_next_core(s->machine);
+
+    s->seen.index = PAGE_WATCHES;
+    if (s->watched_registers == 0) {
+        facet_gdb_history_run(&s->history, budget, single, stop);
+        return;
+    }
+    for (size_t i = 0; i < s->watch_count; i++) {
+        if (s->watches[i].memory.size == 0) {
+            before[i] = register_value(s, &s->watches[i]);
+        }
+    }
+    facet_gdb_history_run(&s->history, budget != 0, single, stop);
+    if (facet_machine_steps(s->machine) != now && stop->reason == FACET_STOP_BUDGET) {
+        s->seen.index = changed_register(s, before);
+        if (s->seen.index != PAGE_WATCHES) {
+            stop->reason = FACET_STOP_WATCHPOINT;
+            stop->point = 0;
+            stop->core = core;
+            stop->pc = page_session_pc(s, core);
+        }
     }
 }
 
@@ -92,16 +220,20 @@ int PAGE_EXPORT(page_session_run)(uint32_t id, uint64_t budget, uint32_t core, u
         return FACET_ERR_USAGE;
     }
     if (over == 0) {
-        set_breaks(s, ids);
+        set_points(s, ids);
     }
     while (more) {
         uint64_t before = facet_machine_steps(s->machine);
         bool own = core == FACET_ANY_CORE || facet_machine_next_core(s->machine) == core;
 
-        facet_gdb_history_run(&s->history,
-                              core == FACET_ANY_CORE ? budget - done : 1,
-                              core != FACET_ANY_CORE,
-                              &s->stop);
+        if (over != 0) {
+            facet_gdb_history_run(&s->history,
+                                  core == FACET_ANY_CORE ? budget - done : 1,
+                                  core != FACET_ANY_CORE,
+                                  &s->stop);
+        } else {
+            move(s, core == FACET_ANY_CORE ? budget - done : 1, core != FACET_ANY_CORE, &s->stop);
+        }
         done += own ? facet_machine_steps(s->machine) - before : 0;
         if (s->stop.reason == FACET_STOP_IDLE &&
             s->host.idle != NULL) { /* the queue's next command */
@@ -115,7 +247,10 @@ int PAGE_EXPORT(page_session_run)(uint32_t id, uint64_t budget, uint32_t core, u
         }
     }
     if (over == 0) {
-        clear_breaks(s, ids);
+        clear_points(s, ids);
+        if (s->stop.reason == FACET_STOP_WATCHPOINT) {
+            tell_watch(s, s->stop);
+        }
     }
     return answer(s);
 }
@@ -175,52 +310,60 @@ int PAGE_EXPORT(page_session_back)(uint32_t id, uint32_t core)
     return went(s, page_session_go(s, found));
 }
 
-/* The last breakpoint between two moments of the past, UINT64_MAX for none. */
-static uint64_t last_break(struct page_session *s, uint64_t from, uint64_t to)
+/* The last point between two moments of the past, with its stop; UINT64_MAX for none. */
+static uint64_t
+last_point(struct page_session *s, uint64_t from, uint64_t to, struct facet_stop *last)
 {
     uint32_t ids[PAGE_BREAKS];
     uint64_t found = UINT64_MAX, before;
+    size_t seen = PAGE_WATCHES;
     struct facet_stop stop = {.reason = FACET_STOP_BUDGET};
 
     if (!page_session_go(s, from)) {
         return found;
     }
-    set_breaks(s, ids);
+    set_points(s, ids);
     do {
         before = facet_machine_steps(s->machine);
-        facet_gdb_history_run(&s->history, to - before, false, &stop);
-        if (stop.reason == FACET_STOP_BREAKPOINT && facet_machine_steps(s->machine) < to) {
+        move(s, to - before, false, &stop);
+        if (is_point(stop.reason) && facet_machine_steps(s->machine) < to) {
             found = facet_machine_steps(s->machine);
+            *last = stop;
+            seen = s->seen.index;
         }
     } while (facet_machine_steps(s->machine) < to &&
-             (stop.reason == FACET_STOP_BREAKPOINT || facet_machine_steps(s->machine) != before));
-    clear_breaks(s, ids);
+             (is_point(stop.reason) || facet_machine_steps(s->machine) != before));
+    clear_points(s, ids);
+    s->seen.index = seen;
     return found;
 }
 
-/* To the breakpoint before this place, or to the beginning. */
+/* To the breakpoint or watchpoint before this place, or to the beginning. */
 int PAGE_EXPORT(page_session_reverse)(uint32_t id)
 {
     struct page_session *s = page_session_of(id);
     uint64_t first, to, found = UINT64_MAX;
+    struct facet_stop stop;
 
     if (s == NULL) {
         return FACET_ERR_USAGE;
     }
     first = page_session_first(s);
     to = facet_machine_steps(s->machine);
-    while (s->break_count != 0 && found == UINT64_MAX && to > first) {
+    while (s->break_count + s->watch_count != 0 && found == UINT64_MAX && to > first) {
         size_t i = facet_gdb_history_before(&s->history, to);
         uint64_t from = i != SIZE_MAX ? s->history.moments[i].steps : first;
 
-        found = last_break(s, from, to);
+        found = last_point(s, from, to, &stop);
         to = from;
     }
     if (!page_session_go(s, found != UINT64_MAX ? found : first)) {
         return went(s, false);
     }
     look_again(s);
-    if (found != UINT64_MAX) {
+    if (found != UINT64_MAX && stop.reason == FACET_STOP_WATCHPOINT) {
+        tell_watch(s, stop);
+    } else if (found != UINT64_MAX) {
         s->stop.reason = FACET_STOP_BREAKPOINT;
     }
     return answer(s);
@@ -241,6 +384,76 @@ int PAGE_EXPORT(page_session_breaks)(uint32_t id, const uint8_t *addresses, size
     }
     s->break_count = size / 8;
     memcpy(s->breaks, addresses, 8 * s->break_count);
+    return page_done();
+}
+
+static bool read_watch(const struct page_session *s,
+                       const char *line,
+                       struct page_watch *w,
+                       struct facet_error *err)
+{
+    unsigned long long address, size;
+    unsigned space, core;
+    char how[4], name[64];
+
+    *w = (struct page_watch){.memory = {.core = FACET_ANY_CORE}};
+    if (sscanf(line, "memory %u %llu %llu %3[rw]", &space, &address, &size, how) == 4) {
+        w->memory.space = space;
+        w->memory.address = address;
+        w->memory.size = size;
+        w->memory.on_read = strchr(how, 'r') != NULL;
+        w->memory.on_write = strchr(how, 'w') != NULL;
+        return size != 0 && facet_machine_space_name(s->machine, space) != NULL
+                   ? true
+                   : facet_fail(err,
+                                FACET_ERR_USAGE,
+                                0,
+                                "a watchpoint of %llu bytes in space %u: expected at least one "
+                                "byte of a space that there is",
+                                size,
+                                space) == FACET_OK;
+    }
+    if (sscanf(line, "register %u %63[^\n]", &core, name) == 2 &&
+        core < facet_machine_core_count(s->machine)) {
+        w->memory.core = core;
+        w->reg = facet_machine_find_reg(s->machine, core, name);
+        w->csr = facet_machine_find_csr(s->machine, core, name);
+        w->field = FACET_NONE;
+        return w->reg != FACET_NONE || w->csr != FACET_NONE ||
+               facet_machine_find_field(s->machine, core, name, &w->csr, &w->field) ||
+               facet_fail(
+                   err, FACET_ERR_USAGE, 0, "%s: expected a register, a CSR or CSR.FIELD", name) ==
+                   FACET_OK;
+    }
+    return facet_fail(err, FACET_ERR_USAGE, 0, "%.80s: no watchpoint", line) == FACET_OK;
+}
+
+/* A line for each: "memory SPACE ADDRESS SIZE rw" in decimal, with one of both letters or both;
+ * "register CORE NAME". A run stops behind the step that reads or writes the range, or in which the
+ * register became another. None are set when one of them is wrong. */
+int PAGE_EXPORT(page_session_watches)(uint32_t id, const char *text)
+{
+    struct page_session *s = page_session_of(id);
+    struct facet_error err = {0};
+
+    if (s == NULL) {
+        return FACET_ERR_USAGE;
+    }
+    s->watch_count = s->watched_registers = 0;
+    s->seen.index = PAGE_WATCHES;
+    for (size_t count = 0; *text != '\0'; count++) {
+        if (count == PAGE_WATCHES) {
+            (void)facet_fail(&err, FACET_ERR_LIMIT, 0, "more than %d watchpoints", PAGE_WATCHES);
+        }
+        if (count == PAGE_WATCHES || !read_watch(s, text, &s->watches[count], &err)) {
+            s->watch_count = s->watched_registers = 0;
+            return page_fail(&err);
+        }
+        s->watch_count++;
+        s->watched_registers += s->watches[count].memory.size == 0;
+        text += strcspn(text, "\n");
+        text += *text != '\0';
+    }
     return page_done();
 }
 

@@ -16,10 +16,17 @@
 
 #include <facet/xphmg.h>
 
-enum { PAGE_SESSIONS = 16, PAGE_ARGS = 256, PAGE_BREAKS = 256 };
+enum { PAGE_SESSIONS = 16, PAGE_ARGS = 256, PAGE_BREAKS = 256, PAGE_WATCHES = 32 };
 enum page_machine { PAGE_HART, PAGE_TILE };
 
 struct page_list; /* a command list and how far it is (page_list.c) */
+
+/* A range of memory, or a register, a CSR or a field of one. */
+struct page_watch {
+    struct facet_watch memory; /* size 0: a register of memory.core */
+    uint32_t reg, csr, field;  /* of the core's tables; FACET_NONE: not one */
+    uint32_t point;            /* in the machine, while it runs */
+};
 
 struct page_session {
     bool used;
@@ -44,6 +51,13 @@ struct page_session {
     } frame;
     uint64_t breaks[PAGE_BREAKS];
     size_t break_count;
+    struct page_watch watches[PAGE_WATCHES];
+    size_t watch_count, watched_registers;
+    struct { /* what a stop at a watchpoint has to tell; none: PAGE_WATCHES */
+        size_t index;
+        struct facet_value before, after;
+        uint64_t pc; /* of the instruction that did it */
+    } seen;
     struct page_list *list;
 };
 
@@ -61,6 +75,7 @@ enum facet_isa page_session_isa(const struct page_session *s);
 void page_session_place(const struct page_session *s, uint64_t address, struct facet_strbuf *out);
 /* The source line of an address, 0 for none. */
 uint32_t page_session_line(const struct page_session *s, uint64_t address);
+uint64_t page_session_pc(const struct page_session *s, uint32_t core);
 /* Back to the first step. */
 uint64_t page_session_first(struct page_session *s);
 /* Exactly there, without breakpoints; false when memory is short. */

@@ -134,6 +134,68 @@ test("a profile counts what facet tile run reports, and steps are listed one by 
   }
 });
 
+/** Steps of the native trace after which something happened, with the change. */
+function traced(words, wanted) {
+  spawnSync(program, [...words, "--trace", file("trace.jsonl")], { cwd: source }); /* whatever it ends with */
+  const loaded = new Map(); /* what each core has read last */
+  return readFileSync(file("trace.jsonl"), "utf8")
+    .trim()
+    .split("\n")
+    .slice(1)
+    .map((line) => JSON.parse(line))
+    .flatMap((step) => step.changes.filter((change) => wanted(change, step)).slice(0, 1).map((change) => {
+      loaded.set(step.core, change.value ?? loaded.get(step.core));
+      return { steps: step.step + 1, core: step.core, pc: step.pc, change: { ...change, loaded: loaded.get(step.core) } };
+    }));
+}
+
+const hex = (value) => `0x${value.toString(16)}`;
+const toPoint = (id) => wasm.json("page_session_run", id, 1n << 40n, ANY, 0);
+
+/** Runs from stop to stop, then back over all of them. */
+function sameStops(id, watch, expected, values) {
+  wasm.bytes("page_session_watches", id, watch);
+  assert.ok(expected.length > 2, `${expected.length} stops`);
+  for (const one of expected) {
+    const stop = toPoint(id);
+    assert.deepEqual([stop.reason, stop.steps, stop.core, stop.watch.pc], ["watchpoint", one.steps, one.core, one.pc]);
+    assert.deepEqual([stop.watch.before, stop.watch.after], values(one.change), `after ${one.steps} steps`);
+  }
+  const end = toPoint(id);
+  assert.equal(end.reason, "exit");
+  for (const one of expected.toReversed()) {
+    const stop = wasm.json("page_session_reverse", id);
+    assert.deepEqual([stop.reason, stop.steps], ["watchpoint", one.steps]);
+    assert.deepEqual([stop.watch.before, stop.watch.after], values(one.change), `back to ${one.steps}`);
+  }
+  assert.equal(wasm.json("page_session_reverse", id).steps, 0);
+  assert.equal(run(id, 1e9).steps, end.steps, "Step does not look");
+}
+
+test("watchpoints stop behind the steps of the native trace, in both directions", () => {
+  facet("as", "--isa", "xphmg", "examples/xphmg/boxtest.s", "-o", file("program.elf"));
+  for (const [how, kind] of [["w", "store"], ["r", "load"], ["rw", "store load"]]) {
+    const touches = (one) => kind.split(" ").some((name) => one[name] !== undefined && BigInt(one[name]) < range + 16n && BigInt(one[name]) + BigInt(one.size) > range);
+    const id = session(TILE, read("examples/tile/first/count.s"), ["grid=8x1", "arg=word=0x80100000"]);
+    const range = 0x80100000n;
+    /* What the core had read before: the trace's "old" is what the host sees, and another core may not have published. */
+    const native = traced(["tile", "run", "examples/tile/first/count.s", "--grid", "8x1", "--arg", "word=0x80100000"], (one) => touches(one) || one.load === hex(range));
+    const wanted = native.filter((one) => touches(one.change));
+    sameStops(id, `memory 0 ${range} 16 ${how}\n`, wanted, (one) => [one.loaded, one.new ?? one.value]);
+    close(id);
+  }
+  const id = session(HART, read("examples/xphmg/boxtest.s"));
+  sameStops(id, "register 0 a0\n", traced(["run", file("program.elf"), "--ram", "16M"], (one) => one.reg === "x10" && one.old !== one.new), (one) => [one.old, one.new]);
+  close(id);
+  const csr = session(HART, read("examples/xphmg/boxtest.s"));
+  sameStops(csr, "register 0 CAP.PREC.MODE\nregister 0 RTCFG.EN\nregister 0 t0\n", traced(["run", file("program.elf"), "--ram", "16M"], (one) => (one.csr === "CAP.PREC.MODE" || one.csr === "RTCFG" || one.reg === "x5") && one.old !== one.new), (one) => [one.old, one.new]);
+  for (const wrong of ["register 0 b7\n", "register 9 a0\n", "memory 9 0 4 w\n", "memory 0 0 0 w\n", "what\n", "register 0 a0\n".repeat(33)]) {
+    assert.throws(() => wasm.bytes("page_session_watches", csr, wrong), (error) => /usage error|limit/.test(error.status), wrong);
+  }
+  assert.equal(toPoint(csr).reason, "exit", "a list that is refused is empty");
+  close(csr);
+});
+
 test("a command list: statuses, the frame after each command, a pixel", () => {
   for (const name of ["examples/tile/triangle.json"]) {
     const native = JSON.parse(facet("tile", "draw", name, "-o", file("picture.png"), "--json"));

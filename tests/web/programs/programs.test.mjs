@@ -147,6 +147,49 @@ test("breakpoints hold, in both directions", async (t) => {
   assert.equal(await t.page.innerText(".console"), "Nothing printed yet.");
 });
 
+test("watchpoints of memory, registers and CSRs stop the run, say what changed, and stay in the link", async (t) => {
+  await programs(t, "Kernel: a count that goes wrong");
+  await panel(t, "watch");
+  const watch = async (what, kind) => {
+    await t.page.fill("input[aria-label='What is watched']", what);
+    await t.page.selectOption("select[aria-label='When it stops']", kind);
+    await t.page.click("#panel-watch button:text-is('Watch')");
+    await idle(t);
+  };
+  await watch("word", "write");
+  await press(t, "Run");
+  assert.match(await status(t), /^watchpoint word, 4 bytes written: 0x0 → 0x1 by core0 in line 12; now at 0x80000018 <count\+0x18>/);
+  assert.match(await status(t), / 21 steps$/);
+  await t.page.waitForSelector(".watches .current:has-text('0x0 → 0x1')");
+  await press(t, "Run", 4);
+  assert.match(await status(t), /0x1 → 0x2 by core0 .* 49 steps$/);
+  await t.shot("programs-watch");
+  await press(t, "Reverse");
+  assert.match(await status(t), /0x0 → 0x1 by core3 .* 24 steps$/);
+  await watch("nowhere", "write");
+  await t.page.waitForSelector(".message.error:has-text('\"nowhere\": expected an address')");
+  await watch("b9", "change");
+  await t.page.waitForSelector(".message.error:has-text('b9: expected a register')");
+  assert.equal(await t.page.locator(".watches li").count(), 1);
+  await t.page.waitForFunction(() => location.hash.length > 200);
+  await t.open(await t.page.evaluate(() => location.hash));
+  await idle(t);
+  await press(t, "Run");
+  assert.match(await status(t), / 21 steps$/);
+  /* A CSR of the hart, by its field. */
+  await t.page.selectOption("select[aria-label=Examples]", { label: "Hart: a ray against four boxes" });
+  await idle(t);
+  await panel(t, "watch");
+  assert.equal(await t.page.innerText(".watches"), "Nothing is watched.");
+  await watch("RTCFG.EN", "change");
+  await press(t, "Run");
+  assert.match(await status(t), /^watchpoint RTCFG.EN changed: 0x0 → 0x1 by hart0 in line \d+; now at .* 7 steps$/);
+  assert.deepEqual(await t.accessibility(), []);
+  await t.page.click("button[aria-label='Remove the watchpoint RTCFG.EN changed']");
+  await press(t, "Run");
+  assert.match(await status(t), /^exit/);
+});
+
 test("a kernel is edited, run, stepped back; lanes, memory, profile", async (t) => {
   await programs(t, "Kernel: vectors fill tiles");
   await press(t, "Run");

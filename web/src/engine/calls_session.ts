@@ -75,6 +75,7 @@ const named: Record<string, SessionCall> = {
   "session.back": (wasm, args) => wasm.json("page_session_back", given(args).id, given(args)["core"] as number),
   "session.reverse": (wasm, args) => wasm.json("page_session_reverse", given(args).id),
   "session.breaks": (wasm, args) => void wasm.bytes("page_session_breaks", given(args).id, given(args)["addresses"] as Uint8Array),
+  "session.watches": (wasm, args) => void wasm.bytes("page_session_watches", given(args).id, given(args)["text"] as string),
   "session.set": (wasm, args) => {
     const { id, core, name, value } = args as { id: number; core: number; name: string; value: bigint };
     wasm.bytes("page_session_set", id, core, name, BigInt.asUintN(64, value), BigInt.asUintN(64, value >> 64n));

@@ -53,6 +53,7 @@ export interface Stop {
   steps: number; /* since the beginning */
   wantsInput: boolean;
   explanation: string; /* a sentence: what happened and where */
+  watch?: { index: number; before: string; after: string; pc: string; line: number }; /* of those that were set; at most 64 bits of memory */
 }
 
 export interface CoreState {
@@ -191,6 +192,11 @@ export interface ProgramConfig {
   input?: string; /* of the console */
 }
 
+/** A range of memory, or a register, CSR or CSR.FIELD that changes. */
+export type Watch =
+  | { readonly space: number; readonly address: bigint; readonly size: number; readonly read: boolean; readonly write: boolean }
+  | { readonly core: number; readonly name: string };
+
 /** A file beside a list, by the name that the list has for it or by its own. */
 export interface GivenFile {
   readonly name: string;
@@ -271,7 +277,7 @@ export class Session {
     return this.one("session.back", { core: core ?? NO_CORE });
   }
 
-  /** To the last breakpoint before this place, else to the beginning. */
+  /** To the last breakpoint or watchpoint before this place, else to the beginning. */
   reverse(): Promise<Stop> {
     return this.one("session.reverse");
   }
@@ -279,6 +285,13 @@ export class Session {
   breakpoints(addresses: readonly bigint[]): Promise<void> {
     const bytes = new BigUint64Array(addresses);
     return this.one("session.breaks", { addresses: new Uint8Array(bytes.buffer) });
+  }
+
+  watchpoints(watches: readonly Watch[]): Promise<void> {
+    const lines = watches.map((one) =>
+      "name" in one ? `register ${one.core} ${one.name}\n` : `memory ${one.space} ${one.address} ${one.size} ${one.read ? "r" : ""}${one.write ? "w" : ""}\n`,
+    );
+    return this.one("session.watches", { text: lines.join("") });
   }
 
   /** A register, a CSR, or CSR.FIELD. */

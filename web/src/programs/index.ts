@@ -17,7 +17,7 @@ import { Listing } from "./listing.ts";
 import { Memory } from "./memory.ts";
 import { readOptions } from "./options.ts";
 import { Output } from "./output.ts";
-import type { Desk, Look } from "./panel.ts";
+import { hex, type Desk, type Look } from "./panel.ts";
 import { Picture } from "./picture.ts";
 import { Profiles } from "./profile.ts";
 import { EMPTY, filesOf, readFile, readProject, writeFile, type Kind, type Project } from "./project.ts";
@@ -25,6 +25,7 @@ import { Reasons } from "./why.ts";
 import { Registers } from "./registers.ts";
 import { Steps } from "./steps.ts";
 import { Tabs } from "./tabs.ts";
+import { describe, resolve, Watches } from "./watch.ts";
 
 const KINDS: readonly [Kind, string][] = [
   ["hart", "Hart (xphmg)"],
@@ -62,6 +63,7 @@ class Programs implements Mounted, Desk {
   private readonly right: Tabs;
   private readonly assignment: Assignment;
   private readonly history: PixelHistory;
+  private readonly watches: Watches;
 
   private readonly kind = el("select", { "aria-label": "Machine" }, ...KINDS.map(([id, title]) => el("option", { value: id }, title)));
   private readonly examples = el("select", { "aria-label": "Examples" }, el("option", { value: "" }, "Examples…"), ...EXAMPLES.map((one, i) => el("option", { value: i }, one.title)));
@@ -110,11 +112,15 @@ class Programs implements Mounted, Desk {
         this.act(() => this.sendBreakpoints());
       },
     });
+    this.watches = new Watches(this, () => {
+      this.page.changed();
+      return this.sendWatchpoints();
+    });
     this.commands = new Commands((count) => this.toCommand(count));
     this.left = new Tabs("Program", [new Output(this, () => this.run()), new Steps(this), new Listing(this)], this);
     this.right = new Tabs(
       "Machine",
-      [new Registers(this), new Lanes(this), new Csrs(this), new Memory(this), picture, this.history, new Reasons(this), new Profiles(this, (lines) => this.editor.heat(lines))],
+      [new Registers(this), new Lanes(this), new Csrs(this), new Memory(this), this.watches, picture, this.history, new Reasons(this), new Profiles(this, (lines) => this.editor.heat(lines))],
       this,
     );
     this.assignment = new Assignment(
@@ -131,7 +137,7 @@ class Programs implements Mounted, Desk {
     const stepCore = button("Step core", () => this.step(this.core), { title: "Until the chosen core has made a step (F11)", class: "step-core-button" });
     const back = button("Back", () => this.back(), { title: "Before the last instruction (Shift+F10)" });
     const backCore = button("Back core", () => this.back(this.core), { title: "Before the last instruction of the chosen core (Shift+F11)", class: "step-core-button" });
-    const reverse = button("Reverse", () => this.reverse(), { title: "Back to the last breakpoint, or to the beginning (Shift+F8)" });
+    const reverse = button("Reverse", () => this.reverse(), { title: "Back to the last breakpoint or watchpoint, or to the beginning (Shift+F8)" });
     const restart = button("Restart", () => this.restart(), { title: "The machine as it was before the first step (Control+F8)" });
     this.moves = [step, stepCore, back, backCore, reverse, restart];
     this.kind.addEventListener("change", () => {
@@ -179,7 +185,7 @@ class Programs implements Mounted, Desk {
       { key: "s", text: "step (F10)", run: () => this.step() },
       { key: "c", text: "step of the chosen core (F11)", run: () => this.step(this.core) },
       { key: "b", text: "back one step (Shift+F10)", run: () => this.back() },
-      { key: "v", text: "back to the last breakpoint (Shift+F8)", run: () => this.reverse() },
+      { key: "v", text: "back to the last breakpoint or watchpoint (Shift+F8)", run: () => this.reverse() },
       { key: "0", text: "restart (Control+F8)", run: () => this.restart() },
       { key: "F9", text: "set or clear a breakpoint on the line of the cursor" },
     ];
@@ -250,6 +256,7 @@ class Programs implements Mounted, Desk {
       options: this.options.value,
       input: this.input.value,
       breakpoints: this.editor.breakpoints,
+      ...(this.watches.watchpoints.length > 0 ? { watchpoints: this.watches.watchpoints } : {}),
       ...(this.machine === "list" && this.files.length > 0 ? { files: this.files.map(({ name, bytes }) => ({ name, data: toBase64(bytes) })) } : {}),
       ...(this.exercise === undefined ? {} : { exercise: this.exercise }),
     };
@@ -263,6 +270,7 @@ class Programs implements Mounted, Desk {
     this.input.value = project.input;
     this.exercise = project.exercise;
     this.editor.open(project.source, project.breakpoints, project.kind === "list");
+    this.watches.watchpoints = project.watchpoints ?? [];
     this.editor.heat(new Map());
     this.assignment.show(project.exercise);
     this.dressed();
@@ -403,7 +411,15 @@ class Programs implements Mounted, Desk {
     this.core = 0;
     await this.sendBreakpoints();
     await this.look();
+    await this.sendWatchpoints();
     return this.session;
+  }
+
+  private async sendWatchpoints(): Promise<void> {
+    const session = this.session;
+    if (session !== undefined && !this.stale) {
+      await session.watchpoints(this.watches.watchpoints.map((one) => resolve(session.desc, one)));
+    }
   }
 
   private async sendBreakpoints(): Promise<void> {
@@ -465,7 +481,7 @@ class Programs implements Mounted, Desk {
         const session = await this.start();
         this.tell("runs…");
         const stop = await what(session, running.signal);
-        if (stop !== undefined && stop.core >= 0 && (stop.reason === "breakpoint" || stop.reason === "fault")) {
+        if (stop !== undefined && stop.core >= 0 && ["breakpoint", "watchpoint", "fault"].includes(stop.reason)) {
           this.core = stop.core;
         }
         if (stop?.wantsInput === true) {
@@ -482,7 +498,7 @@ class Programs implements Mounted, Desk {
 
   /** With breakpoints the list runs as a machine does; without, command by command to its end. */
   private async runList(session: Session, signal: AbortSignal): Promise<Stop | undefined> {
-    if (this.editor.breakpoints.length > 0) {
+    if (this.editor.breakpoints.length + this.watches.watchpoints.length > 0) {
       return session.run({ signal });
     }
     await session.listGoto(MOST_COMMANDS, { signal, progress: (done, total) => this.tell(`runs: ${done} of ${total} commands`) });
@@ -608,7 +624,7 @@ class Programs implements Mounted, Desk {
     } else {
       const ended = state.stop.reason === "exit" || state.stop.reason === "fault";
       parts.push(
-        el("strong", { class: `reason ${state.stop.reason}` }, this.list?.over === true ? "done" : ended || state.stop.reason === "breakpoint" ? state.stop.reason : "stopped"),
+        el("strong", { class: `reason ${state.stop.reason}` }, this.list?.over === true ? "done" : ended || state.stop.reason === "breakpoint" || state.stop.reason === "watchpoint" ? state.stop.reason : "stopped"),
         ` ${this.where(state)} `,
         el("span", { class: "quiet mono" }, `${state.steps.toLocaleString("en")} step${state.steps === 1 ? "" : "s"}`),
       );
@@ -620,6 +636,12 @@ class Programs implements Mounted, Desk {
   }
 
   private where(state: MachineState): string {
+    const seen = state.stop.watch;
+    const watched = seen === undefined ? undefined : this.watches.watchpoints[seen.index];
+    if (seen !== undefined && watched !== undefined) {
+      const core = this.session?.desc.cores[state.stop.core] ?? "";
+      return `${describe(watched, this.session?.desc)}: ${hex(BigInt(seen.before))} → ${hex(BigInt(seen.after))} by ${core} in ${seen.line > 0 ? `line ${seen.line}` : seen.pc}; ${state.stop.explanation.replace(/^watchpoint, /, "")}`;
+    }
     const core = state.cores[this.core];
     if (this.list === undefined && state.stop.reason === "budget" && core !== undefined) {
       /* The one that is looked at, whoever comes next. */

@@ -23,6 +23,16 @@ export interface Exercise {
   checks: Check[];
 }
 
+/** Where a run stops besides: memory by an address, a symbol or an argument (with +N), or what is named "change": a register, CSR or
+ * CSR.FIELD. */
+export interface Watchpoint {
+  on: "write" | "read" | "access" | "change";
+  what: string;
+  size: number; /* bytes of memory */
+  space: number;
+  core: number; /* of a register */
+}
+
 export interface ProjectFile {
   name: string;
   data: string; /* base64 */
@@ -34,6 +44,7 @@ export interface Project {
   options: string;
   input: string;
   breakpoints: number[]; /* lines */
+  watchpoints?: Watchpoint[];
   files?: ProjectFile[]; /* that a list names */
   exercise?: Exercise;
 }
@@ -41,6 +52,7 @@ export interface Project {
 export const EMPTY: Project = { kind: "hart", source: "", options: "", input: "", breakpoints: [] };
 
 const MOST_SOURCE = 4 << 20;
+export const MOST_WATCHPOINTS = 32; /* of a session */
 const MOST_CHECKS = 100;
 const MOST_SCHEDULES = 64;
 
@@ -144,6 +156,22 @@ function readExercise(value: unknown): Exercise {
   };
 }
 
+function readWatchpoints(value: unknown): Watchpoint[] {
+  if (!Array.isArray(value) || value.length > MOST_WATCHPOINTS) {
+    fail("program.watchpoints", `a list of at most ${MOST_WATCHPOINTS}`);
+  }
+  return value.map((one: unknown, i) => {
+    const where = `program.watchpoints[${i}]`;
+    const from = object(one, where);
+    only(from, ["on", "what", "size", "space", "core"], where);
+    const on = from["on"];
+    if (on !== "write" && on !== "read" && on !== "access" && on !== "change") {
+      fail(`${where}.on`, "write, read, access or change");
+    }
+    return { on, what: text(from, "what", where), size: count(from, "size", where, 4), space: count(from, "space", where, 0), core: count(from, "core", where, 0) };
+  });
+}
+
 function readFiles(value: unknown): ProjectFile[] {
   if (!Array.isArray(value)) {
     fail("program.files", "a list of files");
@@ -163,7 +191,7 @@ function readFiles(value: unknown): ProjectFile[] {
 /** Anything at all as a project, or an Error that says what is wrong with it. */
 export function readProject(value: unknown): Project {
   const from = object(value, "the program of the link");
-  only(from, ["kind", "source", "options", "input", "breakpoints", "files", "exercise"], "program");
+  only(from, ["kind", "source", "options", "input", "breakpoints", "watchpoints", "files", "exercise"], "program");
   const kind = from["kind"];
   if (kind !== "hart" && kind !== "tile" && kind !== "list") {
     fail("program.kind", "hart, tile or list");
@@ -178,6 +206,7 @@ export function readProject(value: unknown): Project {
     options: text(from, "options", "program", ""),
     input: text(from, "input", "program", ""),
     breakpoints: breakpoints as number[],
+    ...(from["watchpoints"] === undefined ? {} : { watchpoints: readWatchpoints(from["watchpoints"]) }),
     ...(from["files"] === undefined ? {} : { files: readFiles(from["files"]) }),
     ...(from["exercise"] === undefined ? {} : { exercise: readExercise(from["exercise"]) }),
   };
