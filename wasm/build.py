@@ -24,6 +24,7 @@ RASTERISER = [f"guest/gfx/{name}.c" for name in ("bucket", "mesh", "raster", "sh
 PICTURES = [*SCENES, *RASTERISER, "src/report/pixel.c", "src/report/pixel_ask.c", "src/image/color.c", "src/image/text.c",
             "src/image/compare.c"]
 LISTS = ["src/json/number.c", "src/image/image.c", *(f"src/tile_list/{name}.c" for name in ("list", "play", "pixel", "buffers", "commands", "desc"))]
+TIMING = [f"src/timing/{name}.c" for name in ("cache", "collect", "engine", "model", "report")]
 # The program for conformance suites has these, and of wasm/ what is no export of the page.
 CONFORM = ["src/conform/facet.c", "src/conform/list.c", "src/documents/tile_case.c", "src/documents/tile_case_run.c",
            "src/documents/gfx12_vectors.c", "src/json/reader.c", "tests/wasm/conform.c"]
@@ -88,7 +89,7 @@ def object_of(path: pathlib.Path, native: pathlib.Path) -> str:
 
 def ninja_file(native: pathlib.Path, flags: list[str]) -> str:
     library = [path for path in library_sources(native) if path.is_relative_to(native) or str(path.relative_to(ROOT)) not in REPLACED]
-    page = [ROOT / name for name in PICTURES + LISTS] + sorted((ROOT / "wasm").glob("**/*.c"))
+    page = [ROOT / name for name in PICTURES + LISTS + TIMING] + sorted((ROOT / "wasm").glob("**/*.c"))
     conform = [ROOT / name for name in CONFORM + LISTS + SHARED] + [ROOT / "wasm/fmaf.c"]
     tests = [ROOT / name for name in NATIVE + SHARED] + [ROOT / "wasm/fmaf.c"]
     includes = [f"-I{ROOT / name}" for name in INCLUDES] + [f"-I{native / name}" for name in (".", "src", "include", "guest/render", "guest/gfx")]

@@ -15,6 +15,7 @@ struct page_list {
     struct facet_tile_play play;
     uint64_t *after; /* steps of the machine when so many of the plan's steps were complete */
     size_t reached;  /* `after` is known up to here */
+    size_t *commands, command_count;
 };
 
 enum { NOT_REACHED = -1 };
@@ -26,6 +27,7 @@ void page_list_end(struct page_list *list)
         list->plan.program = NULL; /* the session's */
         facet_tile_list_free(&list->plan);
         free(list->after);
+        free(list->commands);
         free(list);
     }
 }
@@ -82,6 +84,46 @@ static void renew(void *context)
 
 /* ---- opening ---- */
 
+/* Steps of the host are none of the queue's commands. */
+static void number_commands(struct page_list *list)
+{
+    for (size_t i = 0; i < list->plan.step_count; i++) {
+        if (list->plan.steps[i].kind == FACET_TILE_LIST_COMMAND) {
+            list->commands[list->command_count++] = list->plan.steps[i].index;
+        }
+    }
+}
+
+const size_t *page_list_commands(const struct page_list *list, size_t *count)
+{
+    *count = list != NULL ? list->command_count : 0;
+    return list != NULL ? list->commands : NULL;
+}
+
+/* Lines of "name=value", as page_session_open has them. */
+static bool read_options(struct page_session *s, char *text, struct facet_error *err)
+{
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        char *equals = strchr(line, '=');
+
+        if (equals != NULL) {
+            *equals = '\0';
+        }
+        err->status = FACET_OK;
+        if (!page_session_option(s, line, equals != NULL ? equals + 1 : "", err)) {
+            (void)facet_fail(err,
+                             FACET_ERR_USAGE,
+                             0,
+                             "--%.80s: expected --timing, --lint or --check-order",
+                             line);
+        }
+        if (err->status != FACET_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum facet_status
 start(struct page_session *s, const char *text, size_t size, struct facet_error *err)
 {
@@ -103,9 +145,11 @@ start(struct page_session *s, const char *text, size_t size, struct facet_error 
     s->frame.height = list->plan.frame.height;
     s->frame.rgb565 = list->plan.frame.format == FACET_TILE_RGB565;
     list->after = calloc(list->plan.step_count + 1, sizeof *list->after);
-    if (list->after == NULL) {
+    list->commands = calloc(list->plan.step_count + 1, sizeof *list->commands);
+    if (list->after == NULL || list->commands == NULL) {
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for a command list");
     }
+    number_commands(list);
     status = facet_tile_create(&list->plan.config, &s->machine, err);
     if (status == FACET_OK) {
         status = facet_tile_play_start(&list->play, &list->plan, s->machine, err);
@@ -118,7 +162,7 @@ start(struct page_session *s, const char *text, size_t size, struct facet_error 
 }
 
 /* {"session": n}. Files that the list names are those of page_files_add. */
-int PAGE_EXPORT(page_list_open)(const uint8_t *text, size_t size)
+int PAGE_EXPORT(page_list_open)(const uint8_t *text, size_t size, char *options)
 {
     struct facet_error err = {0};
     uint32_t id;
@@ -128,7 +172,7 @@ int PAGE_EXPORT(page_list_open)(const uint8_t *text, size_t size)
         return FACET_ERR_LIMIT;
     }
     s->kind = PAGE_TILE;
-    if (start(s, (const char *)text, size, &err) != FACET_OK) {
+    if (!read_options(s, options, &err) || start(s, (const char *)text, size, &err) != FACET_OK) {
         if (s->list != NULL && s->program == NULL) {
             s->program = s->list->plan.program;
         }

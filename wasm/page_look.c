@@ -29,8 +29,7 @@ static void put_value(struct facet_record *r, const char *name, struct facet_val
     facet_record_word(r, name, text);
 }
 
-/* "loop+4", "" where no symbol is. */
-static void put_symbol(const struct page_session *s, struct facet_record *r, uint64_t address)
+void page_session_put_symbol(const struct page_session *s, struct facet_record *r, uint64_t address)
 {
     const struct facet_object_symbol *symbol = facet_symbols_find(&s->symbols, address);
     struct facet_strbuf name;
@@ -320,7 +319,7 @@ static void put_core(const struct page_session *s, struct facet_record *r, uint3
     facet_record_hex(r, "pc", pc, 0);
     facet_record_number(r, "line", row != NULL ? row->line : 0);
     facet_record_word(r, "file", row != NULL ? row->file : "");
-    put_symbol(s, r, pc);
+    page_session_put_symbol(s, r, pc);
     facet_record_word(r, "text", text);
     facet_record_number(r, "retired", (int64_t)facet_machine_retired(s->machine, core));
     facet_record_list(r, "regs");
@@ -687,17 +686,27 @@ int PAGE_EXPORT(page_session_listing)(uint32_t id, uint32_t most)
 
 enum { REPEATED = 1 << 26 };
 
-static int too_many(uint64_t steps)
+bool page_session_again(struct page_session *s, uint64_t *now)
 {
+    const uint64_t first = page_session_first(s);
     struct facet_error err = {0};
 
-    (void)facet_fail(&err,
-                     FACET_ERR_LIMIT,
-                     steps,
-                     "%" PRIu64 " steps are too many to make again, at most %d",
-                     steps,
-                     REPEATED);
-    return page_fail(&err);
+    *now = facet_machine_steps(s->machine);
+    if (*now - first > REPEATED) {
+        (void)facet_fail(&err,
+                         FACET_ERR_LIMIT,
+                         *now - first,
+                         "%" PRIu64 " steps are too many to make again, at most %d",
+                         *now - first,
+                         REPEATED);
+        (void)page_fail(&err);
+        return false;
+    }
+    if (!page_session_go(s, first)) {
+        (void)page_no_memory("going back");
+        return false;
+    }
+    return true;
 }
 
 /* How often each instruction retired since the beginning, with its lanes where it ran under a mask.
@@ -708,18 +717,16 @@ int PAGE_EXPORT(page_session_profile)(uint32_t id)
     struct facet_counts counts = {0};
     struct facet_error err = {0};
     struct facet_record *r;
-    uint64_t now, first;
+    uint64_t now;
     bool good;
 
     if (s == NULL) {
         return FACET_ERR_USAGE;
     }
-    first = page_session_first(s);
-    now = facet_machine_steps(s->machine);
-    if (now - first > REPEATED) {
-        return too_many(now - first);
+    if (!page_session_again(s, &now)) {
+        return FACET_ERR_LIMIT;
     }
-    good = page_session_go(s, first) && facet_machine_count(s->machine, &counts, &err) == FACET_OK;
+    good = facet_machine_count(s->machine, &counts, &err) == FACET_OK;
     if (good) {
         page_session_forward(s, now);
         (void)facet_machine_count(s->machine, NULL, NULL);

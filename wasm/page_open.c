@@ -4,7 +4,10 @@
 
 #include "assembler/assemble.h"
 #include "base/bits.h"
+#include "base/side_file.h"
+#include "lint/lint.h"
 #include "object/elf.h"
+#include "timing/model.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +22,7 @@ enum {
     MOST_HARTS = 8,
     MOST_RAM = 256 << 20
 };
-enum { CONSOLE_LIMIT = 1 << 20 };
+enum { CONSOLE_LIMIT = 1 << 20, MODEL_LIMIT = 1 << 20 };
 
 static struct page_session sessions[PAGE_SESSIONS];
 
@@ -61,6 +64,7 @@ void page_session_end(struct page_session *s)
     facet_symbols_free(&s->symbols);
     facet_object_free(s->program);
     facet_strbuf_free(&s->console);
+    free(s->timing);
     *s = (struct page_session){0};
 }
 
@@ -245,7 +249,8 @@ static bool hart_option(struct options *o, const char *name, const char *value)
     (void)facet_fail(o->err,
                      FACET_ERR_USAGE,
                      0,
-                     "--%s: expected --harts, --ram, --config, --jobs or --input",
+                     "--%s: expected --harts, --ram, --config, --jobs, --timing, --lint or "
+                     "--check-order",
                      name);
     return false;
 }
@@ -324,9 +329,49 @@ static bool tile_option(struct options *o, const char *name, const char *value)
                      0,
                      "--%s: expected --grid, --tile, --arg, --out, --shared, --cores, --vram, "
                      "--mem, --sched, --schedule, --regs, "
-                     "--watchdog or --poison",
+                     "--watchdog, --poison, --timing, --lint or --check-order",
                      name);
     return false;
+}
+
+bool page_session_option(struct page_session *s,
+                         const char *name,
+                         const char *value,
+                         struct facet_error *err)
+{
+    struct facet_bytes file;
+
+    if (strcmp(name, "timing") == 0) {
+        free(s->timing);
+        s->timing = malloc(sizeof *s->timing);
+        if (s->timing == NULL) {
+            return facet_fail(err, FACET_ERR_MEMORY, 0, "--timing: out of memory") == FACET_OK;
+        }
+        timing_default(s->timing);
+        if (strcmp(value, "default") != 0 &&
+            facet_side_file_read(".", value, MODEL_LIMIT, &file, err) == FACET_OK) {
+            (void)timing_parse(value, file.data, file.size, s->timing, err);
+            free(file.data);
+        }
+        return true;
+    }
+    if (strcmp(name, "check-order") == 0 || strcmp(name, "lint") == 0) {
+        s->lint_sets |= name[0] == 'l' ? FACET_LINT_SET_LINT : FACET_LINT_SET_ORDER;
+        if (value[0] != '\0') {
+            (void)facet_fail(err, FACET_ERR_USAGE, 0, "--%s %s: expected no value", name, value);
+        }
+        return true;
+    }
+    return false;
+}
+
+static bool one_option(struct options *o, const char *name, const char *value)
+{
+    o->err->status = FACET_OK;
+    if (page_session_option(o->s, name, value, o->err)) {
+        return o->err->status == FACET_OK;
+    }
+    return o->s->kind == PAGE_HART ? hart_option(o, name, value) : tile_option(o, name, value);
 }
 
 static bool read_options(struct options *o, const char *text)
@@ -346,8 +391,7 @@ static bool read_options(struct options *o, const char *text)
         if (equals != NULL) {
             *equals = '\0';
         }
-        if (length != 0 && !(o->s->kind == PAGE_HART ? hart_option : tile_option)(
-                               o, line, equals != NULL ? equals + 1 : "")) {
+        if (length != 0 && !one_option(o, line, equals != NULL ? equals + 1 : "")) {
             return false;
         }
     }

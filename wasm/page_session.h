@@ -19,6 +19,7 @@
 enum { PAGE_SESSIONS = 16, PAGE_ARGS = 256, PAGE_BREAKS = 256, PAGE_WATCHES = 32 };
 enum page_machine { PAGE_HART, PAGE_TILE };
 
+struct timing_model;
 struct page_list; /* a command list and how far it is (page_list.c) */
 
 /* A range of memory, or a register, a CSR or a field of one. */
@@ -59,6 +60,8 @@ struct page_session {
         uint64_t pc; /* of the instruction that did it */
     } seen;
     struct page_list *list;
+    struct timing_model *timing; /* NULL: no --timing */
+    unsigned lint_sets;          /* of lint/lint.h */
 };
 
 /* NULL, and the result is an error, for a number that names none. */
@@ -84,6 +87,21 @@ bool page_session_go(struct page_session *s, uint64_t steps);
 void page_session_forward(struct page_session *s, uint64_t steps);
 /* Members of an open object: why the machine stands. */
 void page_session_put_stop(struct page_session *s, struct facet_record *r);
+/* Back to the first step, to make all of them again: `now` is how many. false, and the result is an
+ * error: they are too many, or memory is short. */
+bool page_session_again(struct page_session *s, uint64_t *now);
+/* "symbol": "loop+4", "" where no symbol is. */
+void page_session_put_symbol(const struct page_session *s,
+                             struct facet_record *r,
+                             uint64_t address);
+/* The options that all machines have: false for another, and what is wrong with its value in err.
+ */
+bool page_session_option(struct page_session *s,
+                         const char *name,
+                         const char *value,
+                         struct facet_error *err);
+/* Index in its list of each command of the queue; NULL without a list. */
+const size_t *page_list_commands(const struct page_list *list, size_t *count);
 /* Frees the list and its play. */
 void page_list_end(struct page_list *list);
 

@@ -346,6 +346,7 @@ static void hear_retire(void *context, const struct facet_retire_event *event)
         return;
     }
     d = decode(c, row);
+    s->pc = event->pc;
     s->cls = d->cls;
     s->barrier = d->barrier;
     s->ends = d->ends;
@@ -498,6 +499,12 @@ timing_collector *timing_collector_create(facet_machine *machine,
 const struct facet_observer *timing_collector_observer(const timing_collector *collector)
 {
     return &collector->observer;
+}
+
+void timing_collector_tell(timing_collector *collector, timing_spent_fn *spent, void *context)
+{
+    collector->engine.spent = spent;
+    collector->engine.spent_context = context;
 }
 
 bool timing_collector_stop(timing_collector *c)

@@ -28,6 +28,8 @@ timing_collector *timing_collector_create(facet_machine *machine,
                                           enum facet_isa isa,
                                           const struct timing_model *model);
 const struct facet_observer *timing_collector_observer(const timing_collector *collector);
+/* Who is told where cycles go, from now on. */
+void timing_collector_tell(timing_collector *collector, timing_spent_fn *spent, void *context);
 /* The run is over: what is under way becomes the last segment. Once, before the machine ends.
  * false: memory was short, and segments are missing. */
 bool timing_collector_stop(timing_collector *collector);

@@ -354,9 +354,20 @@ static struct timing_core *first_core(struct timing_engine *e)
     return first;
 }
 
+static void tell_spent(const struct timing_engine *e, const struct timing_core *c, uint64_t cycles)
+{
+    if (e->spent != NULL && cycles != 0) {
+        e->spent(e->spent_context, (uint32_t)(c - e->cores), c->pc, cycles);
+    }
+}
+
 static void take_first(struct timing_engine *e, struct timing_core *c)
 {
+    const uint64_t before = c->next;
+
+    c->pc = c->queue[c->first].pc;
     take(e, c, &c->queue[c->first], c->start);
+    tell_spent(e, c, c->next - before);
     c->first = (c->first + 1) % e->capacity;
     c->queued--;
     c->known = false;
@@ -374,10 +385,12 @@ void timing_engine_push(struct timing_engine *engine, uint32_t core, const struc
 
 /* ---- results ---- */
 
-static void report_core(struct timing_core *c, struct timing_core_report *out)
+static void
+report_core(const struct timing_engine *e, struct timing_core *c, struct timing_core_report *out)
 {
     *out = (struct timing_core_report){0};
     if (c->last.at > c->next) { /* the last results */
+        tell_spent(e, c, c->last.at - c->next);
         charge(c, 0, c->next, c->last);
         c->next = c->last.at;
     }
@@ -406,7 +419,7 @@ struct timing_report timing_engine_finish(struct timing_engine *engine,
     report = (struct timing_report){.memory_busy = engine->memory_busy,
                                     .raster_busy = engine->raster_busy};
     for (uint32_t i = 0; i < engine->core_count; i++) {
-        report_core(&engine->cores[i], &cores[i]);
+        report_core(engine, &engine->cores[i], &cores[i]);
         if (cores[i].cycles > cores[report.critical].cycles) {
             report.critical = i;
         }

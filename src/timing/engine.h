@@ -57,6 +57,7 @@ struct timing_draw timing_draw_of(const struct timing_model *model, const struct
 
 /* An instruction that retired. Registers have the numbers of the caller. */
 struct timing_step {
+    uint64_t pc; /* for those who ask where cycles go */
     uint32_t cls;
     bool barrier;  /* waits for everything that the core has under way, lines going back included */
     bool uncached; /* each of its lines is a trip to memory, one after the other */
@@ -80,7 +81,8 @@ struct timing_result {
 
 struct timing_core {
     uint64_t next; /* when the next instruction can issue */
-    bool between;  /* the last one ended a tile */
+    uint64_t pc;   /* of the last one */
+    bool between;  /* ... ended a tile */
     struct timing_result *reg;
     struct timing_result last; /* the latest of everything */
     struct timing_result fill[TIMING_FILLS];
@@ -105,8 +107,14 @@ struct timing_window {
     uint64_t next;
 };
 
+/* Cycles of a core that an instruction took: those that it waited before it could issue, its own,
+ * and those lost behind it. All together are the cycles of the core. */
+typedef void timing_spent_fn(void *context, uint32_t core, uint64_t pc, uint64_t cycles);
+
 struct timing_engine {
     const struct timing_model *model;
+    timing_spent_fn *spent; /* NULL: nobody asks */
+    void *spent_context;
     enum facet_isa isa;
     uint32_t core_count, reg_count, capacity;
     struct timing_core *cores;

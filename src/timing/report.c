@@ -1,34 +1,32 @@
 /* See report.h. */
-#include "timing/report.h"
+#include "timing/report_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LIMIT_SIZE = 64 };
-
 /* What limits the core, with the unit's name. */
-static void core_limit(const struct timing_core_report *core, char text[LIMIT_SIZE])
+void timing_core_limit(const struct timing_core_report *core, char text[TIMING_LIMIT_SIZE])
 {
     (void)snprintf(text,
-                   LIMIT_SIZE,
+                   TIMING_LIMIT_SIZE,
                    "%s%s%s",
                    timing_reason_name(core->limit),
                    core->limit == TIMING_UNIT ? " " : "",
                    core->limit == TIMING_UNIT ? timing_class_name(core->unit) : "");
 }
 
-static void segment_limit(const struct timing_segment *s, char text[LIMIT_SIZE])
+void timing_segment_limit(const struct timing_segment *s, char text[TIMING_LIMIT_SIZE])
 {
     if (s->cores == NULL) {
         (void)snprintf(text,
-                       LIMIT_SIZE,
+                       TIMING_LIMIT_SIZE,
                        "%s",
                        s->draw.cycles != 0 ? timing_stage_name(s->draw.limit) : "the queue");
     } else if (s->report.cycles > s->cores[s->report.critical].cycles) {
-        (void)snprintf(text, LIMIT_SIZE, "%s", timing_reason_name(TIMING_BANDWIDTH));
+        (void)snprintf(text, TIMING_LIMIT_SIZE, "%s", timing_reason_name(TIMING_BANDWIDTH));
     } else {
-        core_limit(&s->cores[s->report.critical], text);
+        timing_core_limit(&s->cores[s->report.critical], text);
     }
 }
 
@@ -43,7 +41,7 @@ static const struct timing_segment *longest(const struct timing_segment *segment
     return most;
 }
 
-static uint64_t total(const struct timing_segment *segments, size_t count)
+uint64_t timing_total(const struct timing_segment *segments, size_t count)
 {
     uint64_t sum = 0;
 
@@ -53,118 +51,10 @@ static uint64_t total(const struct timing_segment *segments, size_t count)
     return sum;
 }
 
-static size_t index_of(struct timing_names names, const struct timing_segment *s)
+size_t timing_index_of(struct timing_names names, const struct timing_segment *s)
 {
     return s->command < names.count ? names.index[s->command] : (size_t)s->command;
 }
-
-/* ---- JSON ---- */
-
-static void set_number(json_t *object, const char *name, uint64_t value)
-{
-    (void)json_object_set_new(object, name, json_integer((json_int_t)value));
-}
-
-static void set_text(json_t *object, const char *name, const char *text)
-{
-    (void)json_object_set_new(object, name, json_string(text));
-}
-
-static json_t *core_json(const struct timing_core_report *core, uint32_t number)
-{
-    json_t *result = json_object(), *reasons = json_object(), *units = json_object();
-    char limit[LIMIT_SIZE];
-
-    set_number(result, "core", number);
-    set_number(result, "instructions", core->instructions);
-    set_number(result, "cycles", core->cycles);
-    core_limit(core, limit);
-    set_text(result, "limit", limit);
-    for (unsigned i = 0; i < TIMING_REASONS; i++) {
-        set_number(reasons, timing_reason_name((enum timing_reason)i), core->reason[i]);
-    }
-    (void)json_object_set_new(result, "spent", reasons);
-    for (uint32_t i = 0; i < TIMING_CLASSES; i++) {
-        if (core->count[i] != 0) {
-            json_t *unit = json_object();
-
-            set_number(unit, "instructions", core->count[i]);
-            set_number(unit, "busy", core->busy[i]);
-            (void)json_object_set_new(units, timing_class_name(i), unit);
-        }
-    }
-    (void)json_object_set_new(result, "units", units);
-    return result;
-}
-
-static void set_cores(const timing_collector *c, const struct timing_segment *s, json_t *result)
-{
-    json_t *cores = json_array();
-
-    for (uint32_t i = 0; i < timing_collector_cores(c); i++) {
-        if (s->cores[i].instructions != 0) {
-            (void)json_array_append_new(cores, core_json(&s->cores[i], i));
-        }
-    }
-    (void)json_object_set_new(result, "cores", cores);
-    set_number(result, "memory_busy", s->report.memory_busy);
-    if (timing_collector_isa(c) == FACET_ISA_TILE) {
-        set_number(result, "raster_busy", s->report.raster_busy);
-    }
-}
-
-static void set_draw(const struct timing_segment *s, json_t *result)
-{
-    json_t *stages = json_object();
-
-    set_number(result, "vertices", s->work.vertices);
-    set_number(result, "triangles", s->work.triangles);
-    set_number(result, "pixels", s->work.pixels);
-    set_number(result, "texels", s->work.texels);
-    set_number(result, "lines", s->work.lines);
-    for (unsigned i = 0; i < TIMING_STAGES; i++) {
-        set_number(stages, timing_stage_name((enum timing_stage)i), s->draw.stage[i]);
-    }
-    (void)json_object_set_new(result, "stages", stages);
-}
-
-static json_t *
-segment_json(const timing_collector *c, struct timing_names names, const struct timing_segment *s)
-{
-    json_t *result = json_object();
-    char limit[LIMIT_SIZE];
-
-    if (s->name != NULL) {
-        set_number(result, "index", index_of(names, s));
-        set_text(result, "command", s->name);
-    }
-    set_number(result, "cycles", s->cycles);
-    segment_limit(s, limit);
-    set_text(result, "limit", limit);
-    if (s->cores != NULL) {
-        set_cores(c, s, result);
-    } else if (s->draw.cycles != 0) {
-        set_draw(s, result);
-    }
-    return result;
-}
-
-json_t *timing_json(const timing_collector *collector, struct timing_names names)
-{
-    size_t count;
-    const struct timing_segment *segments = timing_collector_segments(collector, &count);
-    json_t *result = json_object(), *list = json_array();
-
-    (void)json_object_set_new(result, "estimate", json_true());
-    set_number(result, "cycles", total(segments, count));
-    for (size_t i = 0; i < count; i++) {
-        (void)json_array_append_new(list, segment_json(collector, names, &segments[i]));
-    }
-    (void)json_object_set_new(result, "parts", list);
-    return result;
-}
-
-/* ---- text ---- */
 
 /* Tenths of a percent. */
 static void put_share(struct facet_strbuf *out, int width, uint64_t part, uint64_t whole)
@@ -239,14 +129,14 @@ static void put_segment(const timing_collector *c,
                         const struct timing_segment *s,
                         struct facet_strbuf *out)
 {
-    char limit[LIMIT_SIZE];
+    char limit[TIMING_LIMIT_SIZE];
 
     if (s->cores == NULL && s->draw.cycles == 0) {
         return; /* no more than a command */
     }
-    segment_limit(s, limit);
+    timing_segment_limit(s, limit);
     if (s->name != NULL) {
-        facet_strbuf_printf(out, "commands[%zu] (%s): ", index_of(names, s), s->name);
+        facet_strbuf_printf(out, "commands[%zu] (%s): ", timing_index_of(names, s), s->name);
     }
     facet_strbuf_printf(out, "%" PRIu64 " cycles, limited by %s", s->cycles, limit);
     if (s->work.pixels + s->work.vertices + s->work.triangles != 0) {
@@ -274,10 +164,11 @@ void timing_text(const timing_collector *collector,
     const struct timing_segment *segments = timing_collector_segments(collector, &count);
     const struct timing_segment *most = longest(segments, count);
 
-    facet_strbuf_printf(out, "timing, an estimate: %" PRIu64 " cycles", total(segments, count));
+    facet_strbuf_printf(
+        out, "timing, an estimate: %" PRIu64 " cycles", timing_total(segments, count));
     if (most != NULL && most->name != NULL) {
         facet_strbuf_printf(
-            out, ", most of them in commands[%zu] (%s)", index_of(names, most), most->name);
+            out, ", most of them in commands[%zu] (%s)", timing_index_of(names, most), most->name);
     }
     facet_strbuf_puts(out, "\n");
     for (size_t i = 0; i < count; i++) {

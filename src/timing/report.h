@@ -1,11 +1,9 @@
-/* What a collector found, as JSON and as text: cycles, where they went, what limits them. Always
- * called an estimate. */
+/* What a collector found as text (report_json.h has it as JSON): cycles, where they went, what
+ * limits them. Always called an estimate. */
 #ifndef FACET_TIMING_REPORT_H
 #define FACET_TIMING_REPORT_H
 
 #include "timing/collect.h"
-
-#include <jansson.h>
 
 /* How the commands of the queue are called: element n is the index of the n-th in its list; NULL
  * where there are none. */
@@ -14,8 +12,6 @@ struct timing_names {
     size_t count;
 };
 
-/* A new object, NULL without memory. */
-json_t *timing_json(const timing_collector *collector, struct timing_names names);
 void timing_text(const timing_collector *collector,
                  struct timing_names names,
                  struct facet_strbuf *out);

@@ -42,7 +42,7 @@ function native(list, files) {
 async function here(list, files, size) {
   let id;
   try {
-    ({ session: id } = await calls["list.open"](wasm, [{ text: Buffer.from(JSON.stringify(list)), files }], context));
+    ({ session: id } = await calls["list.open"](wasm, [{ text: Buffer.from(JSON.stringify(list)), options: "", files }], context));
   } catch (error) {
     return { error: error.message.replace("list: ", "") };
   }

@@ -37,6 +37,7 @@ function session(kind, text, options = [], input = "") {
 }
 const run = (id, steps = 1e9) => wasm.json("page_session_run", id, BigInt(steps), ANY, 1);
 const state = (id) => wasm.json("page_session_state", id);
+const option = (name) => `${name}=`;
 const close = (id) => wasm.bytes("page_session_close", id);
 
 const KERNELS = [
@@ -196,10 +197,83 @@ test("watchpoints stop behind the steps of the native trace, in both directions"
   close(csr);
 });
 
+/** The member "timing" or "lint" of a native run, and the text of --timing. */
+function judged(words, ...options) {
+  const ran = spawnSync(program, [...words, ...options, "--json"], { cwd: source, maxBuffer: 1 << 28 });
+  const text = spawnSync(program, [...words, ...options], { cwd: source, maxBuffer: 1 << 28 });
+  return { json: JSON.parse(ran.stdout), text: `${text.stdout}${text.stderr}` };
+}
+
+function sameTiming(id, native) {
+  const timing = wasm.json("page_session_timing", id);
+  assert.match(timing.text, /^timing, an estimate: \d+ cycles/);
+  assert.ok(native.text.includes(timing.text), `${timing.text}\n--- the program:\n${native.text}`);
+  const cores = native.json.timing.parts.flatMap((part) => part.cores ?? []);
+  const sum = (list, member) => list.reduce((all, one) => all + one[member], 0);
+  assert.equal(sum(timing.rows, "cycles"), sum(cores, "cycles"), "the cycles of all lines are those of the cores");
+  return timing;
+}
+
+test("cycles are those of --timing, and their lines have all of them", () => {
+  for (const [name, options] of KERNELS) {
+    const id = session(TILE, read(name), [...options, "timing=default"]);
+    run(id);
+    sameTiming(id, judged(["tile", "run", name, ...options.flatMap((one) => [`--${one.slice(0, one.indexOf("="))}`, one.slice(one.indexOf("=") + 1)])], "--timing", "default"));
+    close(id);
+  }
+  for (const name of HARTS) {
+    facet("as", "--isa", "xphmg", name, "-o", file("program.elf"));
+    const id = session(HART, read(name), ["timing=default"]);
+    run(id);
+    sameTiming(id, judged(["run", file("program.elf"), "--ram", "16M"], "--timing", "default"));
+    close(id);
+  }
+  /* docs/timing.md counts this one by hand: a MUL waits for the one before; EXIT waits for the last, and for its own four cycles. */
+  const chain = "ADDI s1, s0, 1\nMUL s1, s1, s1\nMUL s1, s1, s1\nMUL s1, s1, s1\nEXIT\n";
+  const id = session(TILE, Buffer.from(chain), ["grid=1x1", "timing=default"]);
+  run(id);
+  const rows = wasm.json("page_session_timing", id).rows.sort((a, b) => a.line - b.line);
+  assert.deepEqual(rows.map((row) => [row.line, row.cycles]), [[1, 1], [2, 1], [3, 3], [4, 3], [5, 6]]);
+  close(id);
+  const list = "examples/tile/triangle.json";
+  const drawn = wasm.json("page_list_open", read(list), "timing=default\n").session;
+  wasm.json("page_list_goto", drawn, 1000, 1n << 40n);
+  sameTiming(drawn, judged(["tile", "draw", list, "-o", file("out.png")], "--timing", "default"));
+  close(drawn);
+});
+
+test("findings are those of --check-order and --lint", () => {
+  const same = (id, native) => {
+    const found = wasm.json("page_session_findings", id).findings;
+    const plain = ({ pc, core, hart, instruction, rule, requirement, text, detail, count, line, other }) => ({
+      pc, core: core ?? hart, instruction, rule, requirement, text, detail, count, line: line ?? 0,
+      other: other === undefined ? undefined : { pc: other.pc, core: other.core, instruction: other.instruction, line: other.line ?? 0 },
+    });
+    assert.deepEqual(found.map(plain), native.json.lint.map(plain));
+    return found.length;
+  };
+  let findings = 0;
+  for (const [name, options] of [["coww-plain", "check-order"], ["lock", "check-order"], ["mp-plain", "check-order"], ["coww-plain", "lint"]]) {
+    const path = `examples/tile/litmus/${name}.s`;
+    const id = session(TILE, read(path), ["grid=2x1", "cores=3", "arg=results=0x80200000", option(options)]);
+    run(id);
+    findings += same(id, judged(["tile", "run", path, "--grid", "2x1", "--cores", "3", "--arg", "results=0x80200000"], `--${options}`));
+    close(id);
+  }
+  facet("as", "--isa", "xphmg", "examples/lint/mistakes.s", "-o", file("program.elf"));
+  const native = judged(["run", file("program.elf"), "--ram", "16M"], "--lint", "--check-order");
+  const id = session(HART, readFileSync(file("program.elf")), ["lint=", "check-order="]);
+  run(id);
+  findings += same(id, native);
+  assert.ok(findings > 12, `${findings} findings`);
+  assert.throws(() => wasm.json("page_session_timing", id), (error) => error.status === "usage error");
+  close(id);
+});
+
 test("a command list: statuses, the frame after each command, a pixel", () => {
   for (const name of ["examples/tile/triangle.json"]) {
     const native = JSON.parse(facet("tile", "draw", name, "-o", file("picture.png"), "--json"));
-    const id = wasm.json("page_list_open", read(name)).session;
+    const id = wasm.json("page_list_open", read(name), "").session;
     const list = wasm.json("page_list_goto", id, 1000, 1n << 40n);
     assert.ok(list.over);
     assert.deepEqual(list.commands.map((one) => one.status), native.commands.map((one) => Number(one.status)));
@@ -233,7 +307,7 @@ test("JSON is taken and refused as by the program, at the same line", () => {
   for (const text of texts) {
     let page = "taken";
     try {
-      close(wasm.json("page_list_open", Buffer.from(text)).session);
+      close(wasm.json("page_list_open", Buffer.from(text), "").session);
     } catch (error) {
       page = error.message;
     }

@@ -6,7 +6,7 @@
 
 #include "debug/tee.h"
 #include "tile_list/list.h"
-#include "timing/report.h"
+#include "timing/report_json.h"
 
 #include <stdio.h>
 

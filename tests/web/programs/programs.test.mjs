@@ -190,6 +190,60 @@ test("watchpoints of memory, registers and CSRs stop the run, say what changed, 
   assert.match(await status(t), /^exit/);
 });
 
+test("cycles beside the profile, and findings that lead to their lines", async (t) => {
+  await programs(t, "Kernel: a count that goes wrong");
+  await press(t, "Run");
+  await panel(t, "findings");
+  await t.page.click("#panel-findings button:text-is('Add --check-order')");
+  await t.page.waitForSelector(".findings li");
+  await idle(t);
+  assert.equal(await t.page.inputValue(".options"), "--grid 8x1 --arg word=0x80100000 --check-order");
+  let ran;
+  try {
+    ran = facet("tile", "run", "examples/tile/first/count.s", "--grid", "8x1", "--arg", "word=0x80100000", "--check-order", "--json");
+  } catch (error) {
+    ran = error.stdout; /* findings have an exit code of their own */
+  }
+  const { lint } = JSON.parse(ran);
+  const shown = await t.page.$$eval(".findings li", (items) => items.map((one) => one.innerText));
+  assert.equal(shown.length, lint.length);
+  for (const [i, one] of lint.entries()) {
+    for (const part of [`line ${one.line}`, one.instruction, one.text, one.detail, one.rule, one.requirement]) {
+      assert.ok(shown[i].includes(part), `${shown[i]}: ${part}`);
+    }
+  }
+  await t.page.click(".findings li:first-child button");
+  assert.equal(await t.page.locator(".cm-activeLine").innerText(), text("examples/tile/first/count.s").split("\n")[lint[0].line - 1]);
+  await t.shot("programs-findings");
+  assert.deepEqual(await t.accessibility(), []);
+  await panel(t, "profile");
+  await t.page.click("#panel-profile button:text-is('Add --timing default')");
+  await t.page.waitForSelector("#panel-profile .timing");
+  const timing = facet("tile", "run", "examples/tile/first/count.s", "--grid", "8x1", "--arg", "word=0x80100000", "--timing", "default").toString();
+  const estimate = await t.page.textContent("#panel-profile .timing");
+  assert.ok(/^timing, an estimate: \d+ cycles\n/.test(estimate) && timing.includes(estimate), estimate);
+  assert.match(await t.page.innerText("#panel-profile thead"), /cycles/);
+  await t.shot("programs-timing");
+  assert.deepEqual(await t.accessibility(), []);
+  /* A model of one's own, which is a file beside the program. */
+  await t.page.fill(".options", "--grid 8x1 --arg word=0x80100000 --timing slow.timing");
+  await press(t, "Run");
+  await t.page.waitForSelector(".message.error:has-text('slow.timing: the page does not have this file')");
+  writeFileSync(t.file("slow.timing"), "tile.memory_latency = 999\n");
+  await t.choose(t.file("slow.timing"));
+  await t.page.waitForFunction((old) => (document.querySelector("#panel-profile .timing")?.textContent ?? old) !== old, estimate);
+  const slow = facet("tile", "run", "examples/tile/first/count.s", "--grid", "8x1", "--arg", "word=0x80100000", "--timing", t.file("slow.timing")).toString();
+  assert.ok(slow.includes(await t.page.textContent("#panel-profile .timing")));
+  /* A list: its lines are those of the strings of its kernel. */
+  await t.page.selectOption("select[aria-label=Examples]", { label: "Command list: triangles" });
+  await idle(t);
+  await panel(t, "profile");
+  await t.page.click("#panel-profile button:text-is('Add --timing default')");
+  await t.page.waitForSelector("#panel-profile .timing:has-text('most of them in commands[6] (DISPATCH)')");
+  await t.page.click("#panel-profile tbody tr:first-child button");
+  assert.match(await t.page.locator(".cm-activeLine").innerText(), /^ *"[^"]*(SW|LW|ADD|AND|SRL|SHR|BNE|CMP)/);
+});
+
 test("a kernel is edited, run, stepped back; lanes, memory, profile", async (t) => {
   await programs(t, "Kernel: vectors fill tiles");
   await press(t, "Run");

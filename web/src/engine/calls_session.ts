@@ -21,11 +21,11 @@ type SessionCall = (wasm: Wasm, args: unknown, context: Context) => unknown;
 const given = (args: unknown): Args => args as Args;
 
 /** Again when there are pictures that were not known: without them a list may make no sense. */
-async function openList(wasm: Wasm, context: Context, text: Uint8Array): Promise<unknown> {
+async function openList(wasm: Wasm, context: Context, text: Uint8Array, options: string): Promise<unknown> {
   let made: { session: number } | undefined;
   let failure: unknown;
   try {
-    made = wasm.json("page_list_open", text);
+    made = wasm.json("page_list_open", text, options);
   } catch (error) {
     failure = error;
   }
@@ -33,7 +33,7 @@ async function openList(wasm: Wasm, context: Context, text: Uint8Array): Promise
     if (made !== undefined) {
       wasm.bytes("page_session_close", made.session);
     }
-    return openList(wasm, context, text);
+    return openList(wasm, context, text, options);
   }
   if (made === undefined) {
     throw failure;
@@ -42,13 +42,14 @@ async function openList(wasm: Wasm, context: Context, text: Uint8Array): Promise
 }
 
 const named: Record<string, SessionCall> = {
-  "session.open": (wasm, args) => {
-    const { kind, source, options, input } = given(args);
-    return wasm.json("page_session_open", kind === "hart" ? 0 : 1, source as Uint8Array, options as string, input as Uint8Array);
+  "session.open": (wasm, args, context) => {
+    const { kind, source, options, input, files } = args as { kind: string; source: Uint8Array; options: string; input: Uint8Array; files: GivenFile[] };
+    const open = (): unknown => wasm.json("page_session_open", kind === "hart" ? 0 : 1, source, options, input);
+    return files.length === 0 ? open() : withFiles(wasm, files, context, async () => open());
   },
   "list.open": (wasm, args, context) => {
-    const { text, files } = args as { text: Uint8Array; files: GivenFile[] };
-    return withFiles(wasm, files, context, () => openList(wasm, context, text));
+    const { text, options, files } = args as { text: Uint8Array; options: string; files: GivenFile[] };
+    return withFiles(wasm, files, context, () => openList(wasm, context, text, options));
   },
   "session.close": (wasm, args) => void wasm.bytes("page_session_close", given(args).id),
   "session.describe": (wasm, args) => wasm.json("page_session_describe", given(args).id),
@@ -98,6 +99,8 @@ const named: Record<string, SessionCall> = {
   },
   "session.listing": (wasm, args) => wasm.json("page_session_listing", given(args).id, given(args)["most"] as number),
   "session.profile": (wasm, args) => wasm.json("page_session_profile", given(args).id),
+  "session.timing": (wasm, args) => wasm.json("page_session_timing", given(args).id),
+  "session.findings": (wasm, args) => wasm.json("page_session_findings", given(args).id),
   "session.why": (wasm, args) => wasm.json("page_session_why", given(args).id, given(args)["core"] as number),
   "session.steps": (wasm, args) =>
     wasm.json("page_session_steps", given(args).id, BigInt(given(args)["from"] as number), given(args)["count"] as number),

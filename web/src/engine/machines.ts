@@ -3,6 +3,8 @@
  *
  * Numbers of registers, addresses and memory are bigint or "0x..." text; steps fit a number. */
 
+import type { GivenFile } from "./beside.ts";
+export type { GivenFile } from "./beside.ts";
 import type { CallOptions, CsrField } from "./types.ts";
 
 export interface RegDesc {
@@ -96,14 +98,38 @@ export interface ListingLine {
 export interface StepLine {
   step: number;
   core: number;
-  pc: string;
-  line: number;
+  pc?: string; /* neither for a step of the queue alone */
+  line?: number;
   changes: string[];
 }
 
 export interface Profile {
   rows: { core: number; pc: string; line: number; retired: number; active: number; lanes: number }[];
   memory: { class: string; bytes: number; accesses: number }[];
+}
+
+/** The text of `--timing`, and the cycles of each instruction, all cores together. */
+export interface Timing {
+  text: string;
+  rows: { pc: string; line: number; cycles: number }[];
+}
+
+export interface MistakePlace {
+  pc: string;
+  symbol: string;
+  line: number;
+  core: number;
+  instruction: string;
+}
+
+/** What `--lint` or `--check-order` names. */
+export interface Mistake extends MistakePlace {
+  rule: string;
+  requirement: string; /* rows of the contract, parted by blanks */
+  text: string;
+  detail: string;
+  count: number;
+  other?: MistakePlace;
 }
 
 export interface Frame {
@@ -185,10 +211,14 @@ export class SourceErrors extends Error {
   }
 }
 
-export interface ProgramConfig {
+export interface ListConfig {
+  options?: readonly [name: string, value: string][]; /* those of `facet run`, `tile run` and `tile draw`, without dashes */
+  files?: readonly GivenFile[]; /* that its text or its options may name */
+}
+
+export interface ProgramConfig extends ListConfig {
   kind: "hart" | "tile";
   source: string | Uint8Array; /* assembly text, or an ELF file */
-  options?: [name: string, value: string][]; /* those of `facet run` and `facet tile run`, without dashes */
   input?: string; /* of the console */
 }
 
@@ -196,12 +226,6 @@ export interface ProgramConfig {
 export type Watch =
   | { readonly space: number; readonly address: bigint; readonly size: number; readonly read: boolean; readonly write: boolean }
   | { readonly core: number; readonly name: string };
-
-/** A file beside a list, by the name that the list has for it or by its own. */
-export interface GivenFile {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-}
 
 export interface RunOptions extends CallOptions {
   steps?: number; /* at most; with a core: of its own */
@@ -217,6 +241,9 @@ export interface Asks {
 
 const NO_CORE = 0xffffffff;
 
+const optionLines = (options: ListConfig["options"] = []): string => options.map(([name, value]) => `${name}=${value}\n`).join("");
+const plainFiles = (files: readonly GivenFile[] = []): GivenFile[] => files.map(({ name, bytes }) => ({ name, bytes }));
+
 export class Session {
   private constructor(
     private readonly link: Asks,
@@ -228,12 +255,12 @@ export class Session {
 
   static async program(link: Asks, config: ProgramConfig): Promise<Session> {
     const source = typeof config.source === "string" ? new TextEncoder().encode(config.source) : config.source;
-    const options = (config.options ?? []).map(([name, value]) => `${name}=${value}\n`).join("");
     const made = (await link.call("session.open", [{
       kind: config.kind,
       source,
-      options,
+      options: optionLines(config.options),
       input: new TextEncoder().encode(config.input ?? ""),
+      files: plainFiles(config.files),
     }])) as { session?: number; diagnostics?: SourceError[] };
     if (made.session === undefined) {
       throw new SourceErrors(made.diagnostics ?? []);
@@ -241,8 +268,12 @@ export class Session {
     return Session.of(link, made.session, false);
   }
 
-  static async list(link: Asks, text: string, files: readonly GivenFile[]): Promise<Session> {
-    const made = (await link.call("list.open", [{ text: new TextEncoder().encode(text), files: files.map(({ name, bytes }) => ({ name, bytes })) }])) as { session: number };
+  static async list(link: Asks, text: string, more: ListConfig): Promise<Session> {
+    const made = (await link.call("list.open", [{
+      text: new TextEncoder().encode(text),
+      options: optionLines(more.options),
+      files: plainFiles(more.files),
+    }])) as { session: number };
     return Session.of(link, made.session, true);
   }
 
@@ -339,6 +370,16 @@ export class Session {
     return this.one("session.profile");
   }
 
+  /** What --timing says of the steps that were made; the machine needs that option. */
+  timing(): Promise<Timing> {
+    return this.one("session.timing");
+  }
+
+  /** What --check-order and --lint find in them. */
+  async findings(): Promise<Mistake[]> {
+    return (await this.one<{ findings: Mistake[] }>("session.findings")).findings;
+  }
+
   why(core: number): Promise<Why> {
     return this.one("session.why", { core });
   }
@@ -369,10 +410,9 @@ export class Session {
 
 export interface MachineApi {
   program(config: ProgramConfig): Promise<Session>;
-  /** `files`: those that its buffers may name. */
-  list(text: string, files?: readonly GivenFile[]): Promise<Session>;
+  list(text: string, more?: ListConfig): Promise<Session>;
 }
 
 export function machineApi(link: Asks): MachineApi {
-  return { program: (config) => Session.program(link, config), list: (text, files = []) => Session.list(link, text, files) };
+  return { program: (config) => Session.program(link, config), list: (text, more = {}) => Session.list(link, text, more) };
 }

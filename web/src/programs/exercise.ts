@@ -39,14 +39,9 @@ export function describeCheck(check: Check): string {
 }
 
 function openSession(machines: MachineApi, project: Project, more: Option[]): Promise<Session> {
-  return project.kind === "list"
-    ? machines.list(project.source, filesOf(project))
-    : machines.program({
-        kind: project.kind,
-        source: project.source,
-        options: [...readOptions(project.options), ...more],
-        input: project.input,
-      });
+  const options = [...readOptions(project.options), ...more];
+  const files = filesOf(project);
+  return project.kind === "list" ? machines.list(project.source, { options, files }) : machines.program({ kind: project.kind, source: project.source, options, input: project.input, files });
 }
 
 /** Runs to the end, and gives input its end when the program asks for more. */

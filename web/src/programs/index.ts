@@ -13,9 +13,10 @@ import { Editor, type Mark } from "./editor.ts";
 import { EXAMPLES } from "./examples.ts";
 import { PixelHistory } from "./history.ts";
 import { Lanes } from "./lanes.ts";
+import { Findings } from "./findings.ts";
 import { Listing } from "./listing.ts";
 import { Memory } from "./memory.ts";
-import { readOptions } from "./options.ts";
+import { readOptions, type Option } from "./options.ts";
 import { Output } from "./output.ts";
 import { hex, type Desk, type Look } from "./panel.ts";
 import { Picture } from "./picture.ts";
@@ -75,7 +76,7 @@ class Programs implements Mounted, Desk {
   private readonly moves: HTMLButtonElement[];
 
   private elf: Uint8Array | undefined;
-  private files: readonly GivenFile[] = []; /* beside a list */
+  private files: readonly GivenFile[] = []; /* that the text or the options name */
   private session: Session | undefined;
   private state_: MachineState | undefined;
   private before: MachineState | undefined;
@@ -83,6 +84,7 @@ class Programs implements Mounted, Desk {
   private core = 0;
   private exercise: Project["exercise"];
   private made = ""; /* what the machine was made of */
+  private used: readonly Option[] = [];
   private running: AbortController | undefined;
   private wanted: number | undefined; /* commands that are to be done */
   private checking = 0;
@@ -120,7 +122,7 @@ class Programs implements Mounted, Desk {
     this.left = new Tabs("Program", [new Output(this, () => this.run()), new Steps(this), new Listing(this)], this);
     this.right = new Tabs(
       "Machine",
-      [new Registers(this), new Lanes(this), new Csrs(this), new Memory(this), this.watches, picture, this.history, new Reasons(this), new Profiles(this, (lines) => this.editor.heat(lines))],
+      [new Registers(this), new Lanes(this), new Csrs(this), new Memory(this), this.watches, picture, this.history, new Reasons(this), new Profiles(this, (lines) => this.editor.heat(lines), (option) => this.addOption(option)), new Findings(this, page.contract, (option) => this.addOption(option))],
       this,
     );
     this.assignment = new Assignment(
@@ -211,9 +213,10 @@ class Programs implements Mounted, Desk {
     return Promise.resolve();
   }
 
-  /** A file that the list's text names. */
+  /** A file that the list's text names, or an option does. */
   takeBeside(file: InputFile): boolean {
-    const mine = this.machine === "list" && [...this.editor.text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].some(([, text]) => text === file.name || text?.endsWith(`/${file.name}`) === true);
+    const strings = this.machine === "list" ? [...this.editor.text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text ?? "") : [];
+    const mine = [...strings, ...this.options.value.split(/[\s=]+/)].some((text) => text === file.name || text.endsWith(`/${file.name}`));
     if (mine) {
       this.files = [...this.files.filter((one) => one.name !== file.name), { name: file.name, bytes: file.bytes }];
       void this.act(() => this.drop());
@@ -257,7 +260,7 @@ class Programs implements Mounted, Desk {
       input: this.input.value,
       breakpoints: this.editor.breakpoints,
       ...(this.watches.watchpoints.length > 0 ? { watchpoints: this.watches.watchpoints } : {}),
-      ...(this.machine === "list" && this.files.length > 0 ? { files: this.files.map(({ name, bytes }) => ({ name, data: toBase64(bytes) })) } : {}),
+      ...(this.files.length > 0 ? { files: this.files.map(({ name, bytes }) => ({ name, data: toBase64(bytes) })) } : {}),
       ...(this.exercise === undefined ? {} : { exercise: this.exercise }),
     };
   }
@@ -284,9 +287,8 @@ class Programs implements Mounted, Desk {
   /** What the kind of machine makes of the page around the editor. */
   private dressed(): void {
     const kind = this.machine;
-    this.options.hidden = kind === "list";
     this.input.hidden = kind !== "hart";
-    this.options.placeholder = kind === "hart" ? "options, such as --harts 2 --config min" : "options, such as --grid 4x3 --arg target=0x80100000";
+    this.options.placeholder = { hart: "options, such as --harts 2 --config min", tile: "options, such as --grid 4x3 --arg target=0x80100000", list: "options, such as --timing default" }[kind];
     this.left.offer("console", kind === "hart");
     this.left.choose(kind === "hart" ? "console" : "steps");
     this.right.offer("history", kind === "list");
@@ -331,13 +333,26 @@ class Programs implements Mounted, Desk {
 
   private async checkList(): Promise<SourceErrors["errors"]> {
     try {
-      await (await this.page.engine.machines.list(this.editor.text, this.files)).close();
+      await (await this.page.engine.machines.list(this.editor.text, { files: this.files })).close();
       return [];
     } catch (error) {
       const { where, message } = error as EngineError;
       const at = /^list:(\d+):(\d+): (.*)$/.exec(message);
       return [{ line: Number(at?.[1] ?? (typeof where === "bigint" && where > 0n ? where : 1)), column: Number(at?.[2] ?? 1), length: 1, message: at?.[3] ?? message, hint: "" }];
     }
+  }
+
+  /** As if it were typed: the machine is made anew, and goes where it was. */
+  private addOption(option: string): void {
+    const steps = this.state_?.steps ?? 0;
+    this.options.value = `${this.options.value.trim()} ${option}`.trim();
+    this.edited();
+    this.go(async (session, signal) => {
+      if (session.isList) {
+        return this.runList(session, signal);
+      }
+      return steps > 0 ? session.run({ steps, signal, ignoreBreakpoints: true }) : undefined;
+    });
   }
 
   private save(): void {
@@ -402,11 +417,13 @@ class Programs implements Mounted, Desk {
     const { machines } = this.page.engine;
     const kind = this.machine;
     const recipe = this.recipe;
+    const options = readOptions(this.options.value);
     this.session =
       kind === "list"
-        ? await machines.list(this.editor.text, this.files)
-        : await machines.program({ kind, source: this.elf ?? this.editor.text, options: readOptions(this.options.value), input: this.input.value });
+        ? await machines.list(this.editor.text, { options, files: this.files })
+        : await machines.program({ kind, source: this.elf ?? this.editor.text, options, input: this.input.value, files: this.files });
     this.made = recipe;
+    this.used = options;
     this.editor.complain([]);
     this.core = 0;
     await this.sendBreakpoints();
@@ -456,6 +473,22 @@ class Programs implements Mounted, Desk {
       this.codeOf.set(buffer, lines);
     }
     return lines[line - 1] ?? 0;
+  }
+
+  private lineAt(session: Session, pc: bigint): number {
+    const rows = session.desc.lines;
+    let low = 0;
+    let high = rows.length;
+    while (low < high) { /* rows by rising address */
+      const middle = (low + high) >> 1;
+      if (BigInt(rows[middle]?.address ?? 0) <= pc) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    const row = rows[low - 1];
+    return row === undefined ? 0 : this.lineOf(session, row.file, row.line);
   }
 
   private run(): void {
@@ -605,7 +638,7 @@ class Programs implements Mounted, Desk {
 
   private async showAll(): Promise<void> {
     const { session, state_: state } = this;
-    const look: Look | undefined = session === undefined || state === undefined ? undefined : { session, state, before: this.before, core: this.core };
+    const look: Look | undefined = session === undefined || state === undefined ? undefined : { session, state, before: this.before, core: this.core, options: this.used, lineAt: (pc) => this.lineAt(session, BigInt(pc)) };
     this.commands.show(this.list);
     this.tell();
     this.showCores();

@@ -4,7 +4,7 @@
 export type Option = [name: string, value: string];
 
 /** Options that have no value. */
-const FLAGS = new Set(["poison"]);
+const FLAGS = new Set(["poison", "check-order", "lint"]);
 
 /** "--grid 4x3 --arg target=0x80100000": blanks part words, quotes hold them together. Throws an Error with a message. */
 export function readOptions(text: string): Option[] {
@@ -61,3 +61,5 @@ function splitWords(text: string): string[] {
   }
   return words;
 }
+
+export const hasOption = (options: readonly Option[], name: string): boolean => options.some(([one]) => one === name);

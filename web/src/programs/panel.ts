@@ -1,5 +1,6 @@
 /* What a panel of the right side is, and what it looks at. Only the panel that is seen is filled. */
 
+import type { Option } from "./options.ts";
 import type { MachineState, Session } from "../engine/machines.ts";
 
 export interface Look {
@@ -8,6 +9,10 @@ export interface Look {
   /** The state that was shown before this one: what differs is marked. */
   readonly before: MachineState | undefined;
   readonly core: number;
+  /** The line of the editor that an instruction comes from; 0: of none. Kernels of a list stand in its strings. */
+  lineAt(pc: string): number;
+  /** The machine's. */
+  readonly options: readonly Option[];
 }
 
 export interface Desk {

@@ -114,6 +114,7 @@ export class Steps implements Panel {
     /* "hart0: retired 0x8000000c: 0x00000097  auipc x1, 0x0" */
     const [first = "", ...others] = line.changes.map((change) => change.replace(/^\w+: /, ""));
     const instruction = first.replace(/^retired 0x[0-9a-f]+: 0x[0-9a-f]+\s+/, "");
+    const from = line.pc === undefined ? 0 : look.lineAt(line.pc);
     return el(
       "button",
       {
@@ -122,14 +123,12 @@ export class Steps implements Panel {
         title: `${line.changes.join("\n")}\nClick: back to after this step`,
         onclick: () => {
           this.desk.travel(line.step);
-          if (!look.session.isList) {
-            this.desk.goTo(line.line);
-          }
+          this.desk.goTo(from);
         },
       },
       el("span", { class: "quiet trace-number" }, line.step),
       look.session.desc.cores.length > 1 && el("span", { class: "trace-core" }, look.session.desc.cores[line.core] ?? "queue"),
-      el("span", { class: "trace-line quiet" }, line.line > 0 ? `:${line.line}` : ""),
+      el("span", { class: "trace-line quiet" }, from > 0 ? `:${from}` : ""),
       el("span", { class: "trace-text" }, instruction !== "" ? instruction : (command ?? "")),
       el("span", { class: "trace-changes" }, others.join("   ")),
     );
