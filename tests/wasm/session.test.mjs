@@ -135,6 +135,23 @@ test("a profile counts what facet tile run reports, and steps are listed one by 
   }
 });
 
+test("a long run and looks into all of its past keep the memory", () => {
+  const id = session(HART, Buffer.from("_start: la s1, _start\nloop: addi t0, t0, 1\n sd t0, 256(s1)\n j loop\n"));
+  const size = () => wasm.exports.memory.buffer.byteLength;
+  run(id, 1e6);
+  wasm.json("page_session_steps", id, 500_000n, 60);
+  const before = size();
+  run(id, 2e8);
+  for (let at = 0n; at < 200_000_000n; at += 19_999_999n) {
+    const { steps } = wasm.json("page_session_steps", id, at, 60);
+    assert.equal(steps.length, 60);
+    assert.equal(steps[0].step, Number(at) + 1);
+  }
+  assert.ok(size() - before < 64 << 20, `${(size() - before) >> 20} MiB more`);
+  assert.equal(state(id).steps, 201e6);
+  close(id);
+});
+
 /** Steps of the native trace after which something happened, with the change. */
 function traced(words, wanted) {
   spawnSync(program, [...words, "--trace", file("trace.jsonl")], { cwd: source }); /* whatever it ends with */
