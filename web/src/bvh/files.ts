@@ -14,8 +14,16 @@ export function startsWith(bytes: Uint8Array, text: string): boolean {
 const SCENES = [".glb", ".gltf", ".obj", ".ply", ".stl"];
 const NEEDS_PROGRAM = [".rra"];
 
+/** An exercise about a ray, with its image. */
+export function isExercise(file: InputFile): boolean {
+  return ends(file, ".json") && /"facet-ray"\s*:/.test(new TextDecoder().decode(file.bytes.subarray(0, 4096)));
+}
+
 /** A GFX12 image has no header: any bytes might be one, and its name decides. */
 export function accepts(file: InputFile): number {
+  if (isExercise(file)) {
+    return 1;
+  }
   if (file.made !== undefined) {
     return file.made.kind === "file" ? 0 : 1;
   }

@@ -4,9 +4,11 @@ import { fromBase64, toBase64 } from "../shell/data.ts";
 import { button, el, put } from "../shell/dom.ts";
 import type { InputFile, Key, Mounted, Page } from "../shell/view.ts";
 import { NodeKind } from "../engine/types.ts";
-import type { Aov, Bvh, BvhFigures, CallOptions, Camera, Picture, Ray, RayStep, Scene, Tree } from "../engine/types.ts";
-import { EXAMPLES, exampleTriangles, isScene, refuse } from "./files.ts";
+import type { Aov, Bvh, BvhFigures, CallOptions, Camera, Picture, Ray, RayRecord, RayStep, Scene, Tree } from "../engine/types.ts";
+import { EXAMPLES, exampleTriangles, isExercise, isScene, refuse } from "./files.ts";
 import type { Example } from "./files.ts";
+import { RayExercise } from "./exercise.ts";
+import type { RayPlace } from "./exercise.ts";
 import { showFigures, showFindings } from "./lists.ts";
 import { PictureArea } from "./picture.ts";
 import type { BoxLines, Drawing } from "./picture.ts";
@@ -73,6 +75,7 @@ export class BvhView implements Mounted {
   private readonly x = el("input", { type: "number", min: 0, class: "narrow", "aria-label": "Pixel x", onchange: () => this.typed() });
   private readonly y = el("input", { type: "number", min: 0, class: "narrow", "aria-label": "Pixel y", onchange: () => this.typed() });
   private readonly backs = el("input", { type: "checkbox", onchange: () => void this.again() });
+  private readonly exercise: RayExercise;
   private readonly difference = el("p", { class: "note" });
   private readonly places: Record<Space, HTMLElement> = {
     picture: el("div", { class: "place" }),
@@ -125,6 +128,14 @@ export class BvhView implements Mounted {
       lower.append(pane);
     }
     this.size.value = "640x360";
+    this.exercise = new RayExercise({
+      record: (place) => this.recordOf(place),
+      place: () => this.rayPlace(),
+      step: () => this.ray.step,
+      changed: () => this.page.changed(),
+      save: () => this.guard(this.saveExercise()),
+      fail: (error) => this.complain(error),
+    });
     this.places.picture.append(this.picture.element);
     this.body = el(
       "div",
@@ -140,6 +151,7 @@ export class BvhView implements Mounted {
         button("Whole scene", () => void this.frame(), { title: "The camera that sees everything (f)" }),
         el("span", { class: "pixel" }, "pixel ", this.x, this.y),
         button("Compare…", () => this.compare(), { title: "Open a second image beside this one" }),
+        button("Exercise…", () => this.exercise.edit(), { title: "Ask about the ray of this pixel: a link that grades itself" }),
         button("Save image", () => void this.saveImage(), { title: "The BVH image as a file, for facet bvh" }),
         this.scene.element,
       ),
@@ -153,7 +165,7 @@ export class BvhView implements Mounted {
       el("p", {}, "Open a scene (.glb, .gltf, .obj, .ply, .stl, with the files that it names), or a BVH image of GFX12 (.gfx12) or XPHMG_RT (.tiles). ", el("code", {}, "facet view"), " opens captures (.rra) here, too."),
       el("p", { class: "row" }, button("Open a file…", () => this.page.choose(), { class: "primary" }), ...EXAMPLES.map((name) => button(`Example: ${name}`, () => this.guard(this.openExample(name))))),
     );
-    host.append(this.empty, this.body);
+    host.append(this.empty, el("div", { class: "bvh" }, this.exercise.element, this.body));
     this.place("picture");
     this.showLower("tree");
     this.keys = [
@@ -177,6 +189,13 @@ export class BvhView implements Mounted {
   /* ---- files and links ---- */
 
   async open(file: InputFile): Promise<void> {
+    if (isExercise(file)) {
+      const { "facet-ray": version, ...state } = JSON.parse(new TextDecoder().decode(file.bytes)) as Record<string, unknown>;
+      if (version !== 1) {
+        throw new Error("facet-ray: expected 1");
+      }
+      return this.restore(state);
+    }
     refuse(file);
     const made = file.made;
     const options =
@@ -272,6 +291,7 @@ export class BvhView implements Mounted {
     this.second = undefined;
     this.scene.show(opened.scene, opened.scene === undefined ? [] : await this.page.engine.scenes.machines());
     this.pixel = undefined;
+    this.exercise.clear();
     this.chosen = -1;
     this.body.hidden = false;
     this.empty.hidden = true;
@@ -337,7 +357,15 @@ export class BvhView implements Mounted {
       aov: this.aov.value,
       size: this.size.value,
       ...(this.pixel !== undefined ? { pixel: [this.pixel.x, this.pixel.y], step: this.ray.step } : {}),
+      ...(this.exercise.exercise === undefined ? {} : { exercise: this.exercise.state() }),
     };
+  }
+
+  private async saveExercise(): Promise<void> {
+    if (this.first !== undefined) {
+      const image = this.example === undefined ? { image: toBase64(await this.first.bvh.image()) } : {};
+      this.page.save("ray.facet.json", `${JSON.stringify({ "facet-ray": 1, ...(this.state() as object), ...image }, null, 2)}\n`);
+    }
   }
 
   async restore(state: unknown): Promise<void> {
@@ -373,6 +401,7 @@ export class BvhView implements Mounted {
     const aov = AOVS.find(([name]) => name === wanted["aov"])?.[0];
     this.aov.value = aov ?? this.aov.value;
     this.size.value = SIZES.find((size) => size === wanted["size"]) ?? this.size.value;
+    this.exercise.restore(wanted["exercise"]);
     const camera = cameraOf(wanted["camera"]);
     this.scene.restore(wanted["look"]);
     this.whole = camera === undefined;
@@ -538,6 +567,19 @@ export class BvhView implements Mounted {
     const { width, height } = this.pixels;
     const from = this.pixel ?? { x: Math.floor(width / 2), y: Math.floor(height / 2) };
     void this.follow(Math.min(Math.max(from.x + dx, 0), width - 1), Math.min(Math.max(from.y + dy, 0), height - 1));
+  }
+
+  /** Which ray is looked at, as an exercise has it. */
+  private rayPlace(): RayPlace | undefined {
+    return this.pixel === undefined
+      ? undefined
+      : { size: this.size.value, pixel: [this.pixel.x, this.pixel.y], ...(this.whole || this.camera === undefined ? {} : { camera: this.camera }), ...(this.backs.checked ? { backs: false } : {}) };
+  }
+
+  private async recordOf(place: RayPlace): Promise<RayRecord | undefined> {
+    const [width = 0, height = 0] = place.size.split("x").map(Number);
+    const ray = await this.first?.source.pixelRay(...place.pixel, width, height, cameraOf(place.camera));
+    return ray === undefined ? undefined : this.first?.source.explain(ray, { flags: place.backs === false ? CULL_BACK_FACING : 0 });
   }
 
   private async follow(x: number, y: number, step = 0): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { el, put } from "../shell/dom.ts";
 import { hex, NOTHING, type Desk, type Look, type Panel } from "./panel.ts";
-import { readBig } from "./project.ts";
+import { readBig } from "../exercise/format.ts";
 
 const ACCESS: Record<string, string> = {
   RO: "read-only",

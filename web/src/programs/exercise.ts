@@ -4,13 +4,8 @@
 import type { CallOptions } from "../engine/types.ts";
 import type { MachineApi, MachineState, Session } from "../engine/machines.ts";
 import { readOptions, type Option } from "./options.ts";
-import { filesOf, readBig, type Check, type Project } from "./project.ts";
-
-export interface Grade {
-  check: Check;
-  passed: boolean;
-  found: string; /* what is there instead */
-}
+import { readBig, type Grade } from "../exercise/format.ts";
+import { filesOf, type Check, type Project } from "./project.ts";
 
 /** A program of an exercise that is still running then has gone astray. */
 const MOST_STEPS = 200_000_000;
@@ -135,11 +130,11 @@ async function look(session: Session, state: MachineState, check: Check): Promis
   }
 }
 
-async function once(machines: MachineApi, project: Project, more: Option[], options: CallOptions): Promise<Grade[]> {
+async function once(machines: MachineApi, project: Project, more: Option[], options: CallOptions): Promise<Grade<Check>[]> {
   const session = await openSession(machines, project, more);
   try {
     const state = project.kind === "list" ? (await session.listGoto(1e9, options), await session.state()) : await finish(session, project, options);
-    const grades: Grade[] = [];
+    const grades: Grade<Check>[] = [];
     for (const check of project.exercise?.checks ?? []) {
       if (check.what !== "schedules") {
         grades.push({ check, ...(await look(session, state, check)) });
@@ -152,9 +147,9 @@ async function once(machines: MachineApi, project: Project, more: Option[], opti
 }
 
 /** Every check of the exercise, in its order. Throws what the session throws: a text that does not assemble, bad options. */
-export async function grade(machines: MachineApi, project: Project, options: CallOptions = {}): Promise<Grade[]> {
+export async function grade(machines: MachineApi, project: Project, options: CallOptions = {}): Promise<Grade<Check>[]> {
   const first = await once(machines, project, [], options);
-  const grades: Grade[] = [];
+  const grades: Grade<Check>[] = [];
   for (const check of project.exercise?.checks ?? []) {
     if (check.what !== "schedules") {
       grades.push(first.find((one) => one.check === check) ?? { check, passed: false, found: "" });

@@ -4,7 +4,7 @@
 import type { MachineDesc } from "../engine/machines.ts";
 import { button, el, put } from "../shell/dom.ts";
 import { hex, NOTHING, type Desk, type Look, type Panel } from "./panel.ts";
-import { readBig } from "./project.ts";
+import { readBig } from "../exercise/format.ts";
 
 const ROWS = 32;
 const PAGE = BigInt(16 * ROWS);

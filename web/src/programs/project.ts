@@ -1,6 +1,7 @@
 /* What the view works on, as a link carries it: a program, how it is run, where it stops, and for an exercise what must come out. A
  * link may come from anyone, so everything in it is looked at. */
 
+import { count, fail, object, only, readBig, readExercise, text, type Exercise as Task } from "../exercise/format.ts";
 import type { GivenFile } from "../engine/machines.ts";
 import { fromBase64 } from "../shell/data.ts";
 
@@ -17,11 +18,7 @@ export type Check =
   /* All other checks, in so many other legal orders of the cores. */
   | { what: "schedules"; count: number; text?: string };
 
-export interface Exercise {
-  title: string;
-  task: string; /* paragraphs, parted by empty lines */
-  checks: Check[];
-}
+export type Exercise = Task<Check>;
 
 /** Where a run stops besides: memory by an address, a symbol or an argument (with +N), or what is named "change": a register, CSR or
  * CSR.FIELD. */
@@ -51,55 +48,8 @@ export interface Project {
 
 export const EMPTY: Project = { kind: "hart", source: "", options: "", input: "", breakpoints: [] };
 
-const MOST_SOURCE = 4 << 20;
 export const MOST_WATCHPOINTS = 32; /* of a session */
-const MOST_CHECKS = 100;
 const MOST_SCHEDULES = 64;
-
-function fail(where: string, expected: string): never {
-  throw new Error(`${where}: expected ${expected}`);
-}
-
-function object(value: unknown, where: string): Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    fail(where, "an object");
-  }
-  return value as Record<string, unknown>;
-}
-
-function only(from: Record<string, unknown>, names: readonly string[], where: string): void {
-  for (const name of Object.keys(from)) {
-    if (!names.includes(name)) {
-      fail(`${where}.${name}`, `one of ${names.join(", ")}`);
-    }
-  }
-}
-
-function text(from: Record<string, unknown>, name: string, where: string, missing?: string): string {
-  const value = from[name] ?? missing;
-  if (typeof value !== "string" || value.length > MOST_SOURCE) {
-    fail(`${where}.${name}`, "a text");
-  }
-  return value;
-}
-
-function count(from: Record<string, unknown>, name: string, where: string, missing?: number): number {
-  const value = from[name] ?? missing;
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
-    fail(`${where}.${name}`, "a whole number from 0 on");
-  }
-  return value;
-}
-
-/** A number as people write it: decimal, 0x..., negative. */
-export function readBig(spelling: string, where: string): bigint {
-  const match = /^(-?)(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)$/.exec(spelling.trim());
-  if (match === null || match[2] === undefined) {
-    fail(where, `a number such as 42 or 0x2a, not "${spelling}"`);
-  }
-  const size = BigInt(match[2]);
-  return match[1] === "-" ? -size : size;
-}
 
 function readCheck(value: unknown, where: string): Check {
   const from = object(value, where);
@@ -140,20 +90,6 @@ function readCheck(value: unknown, where: string): Check {
     default:
       return fail(`${where}.what`, "exit, register, memory, console, pixel, steps or schedules");
   }
-}
-
-function readExercise(value: unknown): Exercise {
-  const from = object(value, "exercise");
-  only(from, ["title", "task", "checks"], "exercise");
-  const checks = from["checks"];
-  if (!Array.isArray(checks) || checks.length === 0 || checks.length > MOST_CHECKS) {
-    fail("exercise.checks", `1 to ${MOST_CHECKS} checks`);
-  }
-  return {
-    title: text(from, "title", "exercise"),
-    task: text(from, "task", "exercise"),
-    checks: checks.map((check: unknown, i) => readCheck(check, `exercise.checks[${i}]`)),
-  };
 }
 
 function readWatchpoints(value: unknown): Watchpoint[] {
@@ -208,7 +144,7 @@ export function readProject(value: unknown): Project {
     breakpoints: breakpoints as number[],
     ...(from["watchpoints"] === undefined ? {} : { watchpoints: readWatchpoints(from["watchpoints"]) }),
     ...(from["files"] === undefined ? {} : { files: readFiles(from["files"]) }),
-    ...(from["exercise"] === undefined ? {} : { exercise: readExercise(from["exercise"]) }),
+    ...(from["exercise"] === undefined ? {} : { exercise: readExercise(from["exercise"], readCheck) }),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { el, put } from "../shell/dom.ts";
 import { hex, NOTHING, type Desk, type Look, type Panel } from "./panel.ts";
-import { readBig } from "./project.ts";
+import { readBig } from "../exercise/format.ts";
 
 /** How values are written; the last ones are formats of the library. */
 const FORMATS = ["hex", "signed", "unsigned", "FP64", "FP32", "FP16"] as const;
