@@ -37,7 +37,7 @@ test("a ray's exercise grades answers by the record of facet bvh why", async (t)
   const image = await savedImage(t);
   const record = why(image, [356, 162]);
   assert.equal(record.result.found, true);
-  const right = [record.steps[2].node, record.result.boxes, record.result.t.value.toPrecision(4), record.result.primitive];
+  const right = [record.steps[4].node, record.result.boxes, record.result.t.value.toPrecision(4), record.result.primitive];
   assert.equal(await answer(t, [Number(right[0]) + 1, right[1] + 1, (record.result.t.value * 1.001).toPrecision(5), right[3] + 1]), "0 of 5 checks passed.");
   await t.shot("bvh-exercise");
   assert.equal(await answer(t, right), "4 of 5 checks passed.");
@@ -46,9 +46,9 @@ test("a ray's exercise grades answers by the record of facet bvh why", async (t)
   /* The node by going to its step. */
   await t.page.fill("input[aria-label='Answer 1']", "");
   await t.page.locator(".ray-pane, .ray").first().waitFor();
-  await t.page.click(".steps li >> nth=2");
+  await t.page.click(".steps li >> nth=4");
   await t.page.click("text=take the step shown");
-  await t.page.waitForFunction((wanted) => document.querySelector("input[aria-label='Answer 1']").value === wanted, record.steps[2].node);
+  await t.page.waitForFunction((wanted) => document.querySelector("input[aria-label='Answer 1']").value === wanted, record.steps[4].node);
   /* A pixel that has what is asked for. */
   const miss = [[5, 5], [630, 350]].find((pixel) => !why(image, pixel).result.found);
   await t.page.fill("input[aria-label='Pixel x']", String(miss[0]));

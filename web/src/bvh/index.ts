@@ -16,10 +16,10 @@ const FOLLOW = {
   step: 0,
   exercise: {
     title: "Follow a ray",
-    task: "The ray of the amber pixel goes through 64 boxes. Go through its steps with `→`, look at the bars along the ray, and answer. Numbers may be rounded to four digits.\n\nFor the last question click other pixels; the picture *Heat: nodes* shows where rays have much to do.",
+    task: "The ray of the amber pixel goes through 64 boxes. Go through its steps with `→`, look at the bars along the ray, and answer. Numbers may be rounded to four digits.\n\nFor the last question click other pixels; the picture `Heat: nodes` shows where rays have much to do.",
     ray: RAY,
     checks: [
-      { what: "answer", of: "steps.2.node", text: "Which node does step 2 test?" },
+      { what: "answer", of: "steps.4.node", text: "Which node does step 4 test?" },
       { what: "answer", of: "result.boxes", text: "How many box nodes does the ray meet in all?" },
       { what: "answer", of: "result.t", text: "At which t does it hit?" },
       { what: "answer", of: "result.primitive", text: "Which triangle (primitive) does it hit?" },
