@@ -30,7 +30,7 @@ from links import Names, Words
 from markup import Html, html, joined, tag
 from prose import Linker, inline
 
-POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'"
+POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'self'"
 HERE = os.path.dirname(os.path.abspath(__file__))
 MENU = [("xphmg", "xphmg/index.html"), ("tile", "tile/index.html"), ("gfx12", "gfx12/index.html"), ("Behaviour", "contract/index.html"),
         ("Requirements", "requirement/index.html"), ("Resolutions", "resolution/index.html"), ("Guides", "guide/index.html"),

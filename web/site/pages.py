@@ -40,11 +40,28 @@ def common(site, words, card, skip=()):
     if card["requirements"]:
         out.append(section("Requirements (%d)" % len(card["requirements"]), "requirements",
                            requirement_rows(site, words, card["requirements"])))
+        if card["kind"] in ("instruction", "alias", "csr", "structure"):
+            out.append(tests(site, words, card["requirements"]))
     if card["resolutions"]:
         out.append(section("Resolutions (%d)" % len(card["resolutions"]), "resolutions",
                            resolution_rows(site, words, card["resolutions"])))
     out.append(places(site, words, card))
     return out
+
+
+def tests(site, words, idents):
+    """How many of the rows have tests, and which suites these are in."""
+    cards = [site.contract.requirement[i] for i in idents if i in site.contract.requirement]
+    proven = [c for c in cards if c["proof"]]
+    suites = defaultdict(list)
+    for c in proven:
+        for p in c["proof"]:
+            suites[p["suite"]].append((c["id"], p["case"], p["result"]))
+    rows = [[tag("a", tag("code", suite), href=words.to("suite/%s.html" % file_name(suite))), str(len({case for _, case, _ in found})),
+             str(len({ident for ident, _, _ in found})), result_badge(worst(r for _, _, r in found))] for suite, found in sorted(suites.items())]
+    text = tag("p", "%d of these %d rows are named by a test with a result; %d pass." % (
+        len(proven), len(cards), sum(c["result"] == "pass" for c in proven)))
+    return section("Tests", "tests", text, plain_table(["suite", "cases", "rows", "result"], rows, cls="numbers", caption="Tests") if rows else "")
 
 
 def closed(rows, title):
@@ -170,7 +187,7 @@ def instruction_row(site, words, c, suffix, several):
     shown += [tag("h3", "What it does"), tag("pre", tag("code", words.words(c["semantics"])), cls="semantics", tabindex="0"),
               facts(("Legal", c.get("legal")), ("Match", tag("code", "(word & %s) == %s" % (c["mask"], c["match"])))),
               tag("p", "Example: ", tag("code", c["example"]["text"]), " is ", tag("code", c["example"]["word"]), run)
-              if c.get("example") else ""]
+              if c.get("example") else tag("p", "A ray that uses it:", run) if run else ""]
     return [section(Html(tag("code", c["syntax"])), "row" + suffix, *shown)]
 
 

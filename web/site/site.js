@@ -273,6 +273,35 @@
   });
   apply();
 
+  /* ---- examples in place: the inspector in a frame below its link ---- */
+
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("a.try"))) {
+    const here = document.createElement("button");
+    /** @type {HTMLIFrameElement | undefined} */
+    let frame;
+    here.type = "button";
+    here.className = "here";
+    const tell = () => {
+      here.textContent = frame === undefined ? "Run it here" : "Close";
+      here.setAttribute("aria-expanded", String(frame !== undefined));
+    };
+    here.addEventListener("click", () => {
+      if (frame === undefined) {
+        frame = document.createElement("iframe");
+        frame.className = "run";
+        frame.title = "The example in the inspector";
+        frame.src = link.href;
+        link.parentElement?.after(frame);
+      } else {
+        frame.remove();
+        frame = undefined;
+      }
+      tell();
+    });
+    tell();
+    link.after(" ", here);
+  }
+
   /* ---- keys and print ---- */
 
   document.addEventListener("keydown", (event) => {

@@ -11,9 +11,13 @@ import tempfile
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 
-ADDRESS = re.compile(r"(?:(-?\d+))?\(([a-z]\d+)\)")
+ADDRESS = re.compile(r"(?:(?<!\w)(-?\d+))?\(([a-z]\d+)\)")
 REGISTER = re.compile(r"\b([xfsv])(\d+)\b")
 TILE_DATA = 0x80100000
+
+# No program of the inspector has these: a ray does, whose steps it shows.
+OF_RAYS = {"image_bvh8_intersect_ray", "ds_bvh_stack_push8_pop1_rtn_b32"}
+RAY = {"example": "boxes", "aov": "picture", "size": "640x360", "pixel": [356, 162], "step": 2}
 
 HART = """# %(text)s
 # %(meaning)s
@@ -24,8 +28,11 @@ _start:
 # Step from here: Run stops at the breakpoint.
 example:
         %(text)s
-        nop
-        nop
+        %(nop)s
+        %(nop)s
+        .balign 4
+behind: %(nop)s
+        %(nop)s
         li      t0, 0x100000            # the finisher: the end of the program
         li      t1, 0x5555
         sw      t1, 0(t0)
@@ -47,8 +54,17 @@ kernel:
 # Step from here: Run stops at the breakpoint.
         %(text)s
         NOP
+behind: NOP
         EXIT
 """
+
+
+# They go to an address in a register, less than which the offset is.
+JUMPS = {"jalr", "c.jalr", "c.jr", "JALR"}
+
+
+# They go where a register of the machine says, which is set first.
+TRAPS = {"ecall": "mtvec", "ebreak": "mtvec", "c.ebreak": "mtvec", "mret": "mepc"}
 
 
 def line(text, comment=""):
@@ -65,12 +81,19 @@ def hart_program(card):
         before += [line("la      t0, zeros", "an empty node, no triangles"), line("csrw    RTNODE, t0"), line("csrw    RTTRI, t0")]
     if card["extension"] == "XPHMG_GFX":
         before += [line("csrwi   GFXCFG, 1", "GFX instructions execute; there is no texture yet")]
+    if card["mnemonic"] in TRAPS:
+        before += [line("la      t0, behind"), line("csrw    %s, t0" % TRAPS[card["mnemonic"]]), line("li      t0, 0x1800", "mstatus.MPP: mret stays in M mode"),
+                   line("csrs    mstatus, t0")]
     if any(kind == "f" for kind, _ in REGISTER.findall(text)):
         before += [line("li      t0, 0x2000", "mstatus.FS: floating point is on"), line("csrs    mstatus, t0")]
     sources = operands_read(card) | (set(found_in(text)) if card["extension"] == "XPHMG_MTX" else set())
     for k, (kind, number) in enumerate(sorted(set(REGISTER.findall(text)), key=lambda r: int(r[1]))):
         name = kind + number
-        if name in bases or (vendor and kind == "x" and name in sources and card["extension"] not in ("XPHMG_GFX", "XPHMG_PMASK")):
+        if card["mnemonic"] in JUMPS and name in sources | set(bases):
+            before += [line("la      %s, behind" % name), line("addi    %s, %s, %d" % (name, name, -bases.get(name, 0)))]
+        elif card["mnemonic"].startswith("xlds.atoms") and name in bases:
+            before += [line("li      t0, 0x7ea0", "XLDSBASE: where LDS begins"), line("csrw    XISEL, t0"), line("csrr    %s, XIREG" % name)]
+        elif name in bases or (vendor and kind == "x" and name in sources and card["extension"] not in ("XPHMG_GFX", "XPHMG_PMASK")):
             before.append(line("la      %s, data" % name))
             if bases.get(name):
                 before.append(line("addi    %s, %s, %d" % (name, name, -bases[name])))
@@ -78,7 +101,8 @@ def hart_program(card):
             before.append(line("li      %s, %d" % (name, 6 - 2 * k)))
         elif kind == "f" and name in sources:
             before += [line("li      t0, %d" % (3 + k)), line("fcvt.%s.w %s, t0" % (precision(card), name))]
-    return HART % {"text": text, "meaning": one_line(card["semantics"]), "before": "\n".join(before)}
+    nop = "c.nop" if card["length"] == 2 else "nop"
+    return HART % {"text": text, "meaning": one_line(card["semantics"]), "before": "\n".join(before), "nop": nop}
 
 
 def found_in(text):
@@ -105,7 +129,9 @@ def kernel(card):
     bases = {register: int(offset or 0) for offset, register in ADDRESS.findall(text)}
     for k, (kind, number) in enumerate(sorted(set(REGISTER.findall(text)), key=lambda r: int(r[1]))):
         name = kind + number
-        if name in bases:
+        if card["mnemonic"] in JUMPS and name in bases:
+            before += [line("LA      %s, behind" % name), line("ADDI    %s, %s, %d" % (name, name, -bases[name]))]
+        elif name in bases:
             before.append(line("LI      %s, 0x%x" % (name, TILE_DATA - bases[name])))
         elif kind == "s" and number != "0":
             before.append(line("LI      %s, %d" % (name, 8 - 4 * k)))
@@ -152,7 +178,8 @@ def examples(program, cards):
                  "breakpoints": [text[:text.index("# Step from here")].count("\n") + (2 if card["isa"] == "tile" else 3)]}
         return packed("programs", state)
 
+    found = {(c["isa"], c["match"], c["mask"]): packed("bvh", RAY) for c in cards if c["mnemonic"] in OF_RAYS}
     asked = [c for c in cards if c.get("example") and c["isa"] in ("xphmg", "tile")]
     with ThreadPoolExecutor(2) as pool:
         links = list(pool.map(one, asked))
-    return {(c["isa"], c["match"], c["mask"]): link for c, link in zip(asked, links) if link}
+    return found | {(c["isa"], c["match"], c["mask"]): link for c, link in zip(asked, links) if link}

@@ -107,6 +107,22 @@ test("an example opens in the inspector, stops at its instruction, and the inspe
   await t.page.waitForURL(/contract\/numeric\.html#s9$/);
 });
 
+test("an example runs in its place, from disk, and closes again", async (t) => {
+  await t.page.goto(`${site()}/tile/insn/aadd.r.html`);
+  await t.page.click("button:text-is('Run it here')");
+  const frame = t.page.frameLocator("iframe.run");
+  await frame.locator("html[data-ready]").waitFor({ state: "attached" });
+  await frame.locator("button:has-text('Run')").first().click();
+  await frame.locator("[role=status]:has-text('breakpoint')").waitFor();
+  assert.match(await frame.locator(".cm-line.line-current").innerText(), /AADD\.R/);
+  await t.shot("site-in-place");
+  await t.page.click("button:text-is('Close')");
+  assert.equal(await t.page.locator("iframe").count(), 0);
+  await t.page.goto(`${site()}/gfx12/insn/image_bvh8_intersect_ray.html`);
+  await t.page.click("text=Run it step by step");
+  await t.page.waitForSelector("text=Ray of pixel (356, 162)");
+});
+
 test("a sub-folder of a server serves it as well", async (t) => {
   site();
   const types = { html: "text/html; charset=utf-8", css: "text/css", js: "text/javascript", png: "image/png" };

@@ -210,6 +210,16 @@ def results_of_tests_stand_at_their_rows():
 
 
 @case()
+def an_instruction_says_how_well_it_is_tested():
+    text = page("xphmg/insn/rt.bbox.html").partition('id="tests"')[2].partition("</section>")[0]
+    rows = page("xphmg/insn/rt.bbox.html").partition('id="requirements"')[2].partition("</section>")[0]
+    about = len(set(re.findall(r'requirement/([A-Z0-9-]+)\.html">\1', rows)))
+    check("2 of these %d rows are named by a test with a result; 1 pass." % about in text, text[:400])
+    check('href="../../suite/test_rt.html"' in text and 'class="badge fail"' in text, "rt.bbox does not lead to its failing suite")
+    check(page("requirement/RT-135.html").count('id="tests"') == 1, "RT-135 has its tests twice")
+
+
+@case()
 def links_go_both_ways():
     check('href="../../requirement/RT-135.html"' in page("xphmg/insn/rt.bbox.html"), "rt.bbox does not lead to RT-135")
     for row in ("requirement/RT-135", "resolution/R-RT-02"):

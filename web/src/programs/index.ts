@@ -269,7 +269,7 @@ class Programs implements Mounted, Desk {
     this.elf = undefined;
     this.files = [...beside, ...filesOf(project)];
     this.kind.value = project.kind;
-    this.options.value = project.options;
+    this.options.value = this.options.title = project.options;
     this.input.value = project.input;
     this.exercise = project.exercise;
     this.editor.open(project.source, project.breakpoints, project.kind === "list");
@@ -305,6 +305,7 @@ class Programs implements Mounted, Desk {
   }
 
   private edited(): void {
+    this.options.title = this.options.value;
     this.assignment.forget();
     this.page.changed();
     this.check();
@@ -642,7 +643,8 @@ class Programs implements Mounted, Desk {
     this.commands.show(this.list);
     this.tell();
     this.showCores();
-    const marks: Mark[] = (state?.cores ?? []).map((core, i) => ({ line: session === undefined ? 0 : this.lineOf(session, core.file, core.line), current: i === this.core, title: `${session?.desc.cores[i] ?? ""}: ${core.text}` }));
+    const standing = state?.stop.reason === "exit" ? [] : (state?.cores ?? []); /* behind its end a program is nowhere */
+    const marks: Mark[] = standing.map((core, i) => ({ line: session === undefined ? 0 : this.lineOf(session, core.file, core.line), current: i === this.core, title: `${session?.desc.cores[i] ?? ""}: ${core.text}` }));
     this.editor.stand(marks, true);
     await Promise.all([this.left.show(look), this.right.show(look)]);
   }
