@@ -82,7 +82,7 @@ function png(width, height, kind, depth, { interlaced = false, transparency, pac
     const columns = Math.ceil((width - x) / dx);
     for (let row = y; columns > 0 && row < height; row += dy) {
       const size = Math.ceil((columns * CHANNELS[kind] * depth) / 8);
-      rows.push(Buffer.from([random() % 5, ...Array.from({ length: size }, (_, i) => (i % 7 < 3 ? 0x55 : random()))]));
+      rows.push(Buffer.from([random() % 5, ...Array.from({ length: size }, (_, i) => (i % 22 === 10 ? 0 : i % 22 === 11 ? 0x80 : i % 7 < 3 ? 0x55 : random())) /* 0x0080 rounds closely */]));
     }
   }
   const head = Buffer.alloc(13);
