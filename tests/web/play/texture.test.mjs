@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
+import { crc32, deflateSync } from "node:zlib";
 import { facet, test } from "../harness.mjs";
 
 const CHANNELS = ["R", "G", "B", "A"];
@@ -96,6 +97,31 @@ test("a picture that is opened is sampled like facet gfx why samples it", async 
   await t.shot("texture");
 });
 
+/** A picture of 8 x 8 texels with every alpha, most of them small: what a canvas would round away. */
+function transparentPng() {
+  const chunk = (name, body) => {
+    const out = Buffer.alloc(12 + body.length);
+    out.writeUInt32BE(body.length);
+    out.write(name, 4, "latin1");
+    body.copy(out, 8);
+    out.writeUInt32BE(crc32(out.subarray(4, 8 + body.length)), 8 + body.length);
+    return out;
+  };
+  const head = Buffer.from([0, 0, 0, 8, 0, 0, 0, 8, 8, 6, 0, 0, 0]);
+  const rows = Array.from({ length: 8 }, (_, y) => Buffer.from([0, ...Array.from({ length: 8 }, (_, x) => [17 * x + 3, 250 - 29 * y, 91 + x * y, x + 8 * y]).flat()]));
+  return Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), chunk("IHDR", head), chunk("IDAT", deflateSync(Buffer.concat(rows))), chunk("IEND", Buffer.alloc(0))]);
+}
+
+test("a transparent picture has the texels that facet gfx why reads", async (t) => {
+  await t.open("#texture");
+  writeFileSync(t.file("glass.png"), transparentPng());
+  await t.choose(t.file("glass.png"));
+  for (const question of [{ u: "0.3", v: "0.2" }, { u: "0.9", v: "0.45", filter: "nearest" }, { u: "0.02", v: "0.02" }]) {
+    const options = await ask(t, question);
+    same(await read(t.page), JSON.parse(facet("gfx", "why", "--image", t.file("glass.png"), ...options, "--json").toString()), JSON.stringify(question));
+  }
+});
+
 test("the taps stand where they are taken, with their weights", async (t) => {
   await t.open("#texture");
   await ask(t, { u: "0.5", v: "0.5" }); /* the middle: four texels, a quarter each */
@@ -132,9 +158,9 @@ test("what is no number is told, and what is no picture too", async (t) => {
   await t.page.fill("#play-border", "1 2 3");
   await t.page.waitForSelector("#play-border-problem:has-text('expected four numbers')");
   await t.page.fill("#play-border", "1 2 3 4");
-  writeFileSync(t.file("broken.png"), "\x89PNG\r\n\x1a\n and then nothing");
+  writeFileSync(t.file("broken.png"), "\x89PNG\r\n\x1a\n and then nothing", "latin1");
   await t.choose(t.file("broken.png"));
-  await t.page.waitForSelector("text=broken.png: the browser cannot read it as a picture");
+  await t.page.waitForSelector("text=broken.png: damaged PNG");
   await ask(t, { u: "0.25", border: "1 2 3 4" });
 });
 

@@ -1,5 +1,6 @@
 /* Where the texels of the texture view come from. */
 
+import { decodePicture, type Pixels } from "../engine/pictures.ts";
 import type { InputFile } from "../shell/view.ts";
 
 export interface Texture {
@@ -46,25 +47,17 @@ export function accepts(file: InputFile): number {
   return PICTURE.test(file.name) ? 0.8 : 0;
 }
 
-/** A picture file, by the browser's own decoder: colours as they stand in the file. */
+/** A picture file: colours and alpha as they stand in it. */
 export async function decoded(file: InputFile): Promise<Texture> {
-  let bitmap: ImageBitmap;
+  let picture: Pixels;
   try {
-    bitmap = await createImageBitmap(new Blob([file.bytes as Uint8Array<ArrayBuffer>]), { premultiplyAlpha: "none", colorSpaceConversion: "none" });
-  } catch {
-    throw new Error(`${file.name}: the browser cannot read it as a picture; expected PNG or JPEG`);
+    picture = await decodePicture(file.bytes as Uint8Array<ArrayBuffer>);
+  } catch (error) {
+    throw new Error(`${file.name}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const { width, height } = bitmap;
+  const { width, height, rgba } = picture;
   if (width > MOST || height > MOST) {
-    bitmap.close();
     throw new Error(`${file.name}: ${width} x ${height} pixels, expected at most ${MOST} x ${MOST}`);
   }
-  const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
-  if (context === null) {
-    throw new Error("the browser has no canvas");
-  }
-  context.drawImage(bitmap, 0, 0);
-  bitmap.close();
-  const { data } = context.getImageData(0, 0, width, height);
-  return { name: file.name, width, height, bytes: new Uint8Array(data.buffer), picture: true };
+  return { name: file.name, width, height, bytes: rgba, picture: true };
 }
