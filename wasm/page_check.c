@@ -1,6 +1,7 @@
 /* What a session's options ask for besides running: `--timing` estimates cycles, `--check-order`
- * and `--lint` look for mistakes. Both listen while the machine makes its steps again. See
- * page_session.h. */
+ * and `--lint` look for mistakes. Both listen while the machine makes its steps again, in slices:
+ * page_check_begin, page_check_go until it is over, page_check_end. Until then the machine stands
+ * somewhere in its past, and nobody else may ask the session. See page_session.h. */
 #include "wasm/page_session.h"
 
 #include "base/array.h"
@@ -79,6 +80,13 @@ static void spend(void *context, uint32_t core, uint64_t pc, uint64_t cycles)
     place->cycles += cycles;
 }
 
+struct page_check {
+    uint64_t until;              /* where the machine stood */
+    timing_collector *collector; /* of --timing, with its places */
+    struct places places;
+    facet_lint *lint; /* of the others */
+};
+
 static void put_timing(const struct page_session *s,
                        const timing_collector *collector,
                        const struct places *places)
@@ -105,40 +113,26 @@ static void put_timing(const struct page_session *s,
     facet_strbuf_free(&text);
 }
 
-/* The text of `--timing` for the steps that were made, and the cycles of each instruction, all
- * cores together: {"text", "rows": [{"pc", "line", "cycles"}]}. */
-int PAGE_EXPORT(page_session_timing)(uint32_t id)
+static bool listen_for_cycles(struct page_session *s, struct page_check *check)
 {
-    struct page_session *s = page_session_of(id);
-    struct places places = {.items = NULL};
-    timing_collector *collector = NULL;
-    uint64_t now;
-    bool good;
+    check->collector = timing_collector_create(s->machine, page_session_isa(s), s->timing);
+    if (check->collector == NULL) {
+        return false;
+    }
+    timing_collector_tell(check->collector, spend, &check->places);
+    return facet_machine_observe(s->machine, timing_collector_observer(check->collector)) ==
+           FACET_OK;
+}
 
-    if (s == NULL) {
-        return FACET_ERR_USAGE;
+/* {"text", "rows": [{"pc", "line", "cycles"}]}: the text of `--timing`, and the cycles of each
+ * instruction, all cores together. */
+static int give_timing(struct page_session *s, struct page_check *check)
+{
+    if (!timing_collector_stop(check->collector) || check->places.failed) {
+        return page_no_memory("an estimate");
     }
-    if (s->timing == NULL) {
-        return not_asked("--timing default");
-    }
-    if (!page_session_again(s, &now)) {
-        return FACET_ERR_LIMIT;
-    }
-    collector = timing_collector_create(s->machine, page_session_isa(s), s->timing);
-    good = collector != NULL &&
-           facet_machine_observe(s->machine, timing_collector_observer(collector)) == FACET_OK;
-    if (collector != NULL) {
-        timing_collector_tell(collector, spend, &places);
-    }
-    page_session_forward(s, now);
-    (void)facet_machine_observe(s->machine, NULL);
-    good = good && timing_collector_stop(collector) && !places.failed;
-    if (good) {
-        put_timing(s, collector, &places);
-    }
-    timing_collector_free(collector);
-    free(places.items);
-    return good ? page_end() : page_no_memory("an estimate");
+    put_timing(s, check->collector, &check->places);
+    return page_end();
 }
 
 /* ---- mistakes ---- */
@@ -178,59 +172,144 @@ static void put_finding(const struct page_session *s,
     facet_record_close(r);
 }
 
-static bool listen(struct page_session *s, facet_lint **lint, struct facet_error *err)
+static bool listen_for_mistakes(struct page_session *s, struct page_check *check)
 {
-    if (facet_lint_create(s->machine, lint, err) != FACET_OK) {
+    if (facet_lint_create(s->machine, &check->lint, NULL) != FACET_OK) {
         return false;
     }
-    facet_lint_select(*lint, s->lint_sets);
+    facet_lint_select(check->lint, s->lint_sets);
     if (s->frame.width != 0) {
-        facet_lint_add_picture(*lint,
+        facet_lint_add_picture(check->lint,
                                &(struct facet_lint_picture){s->frame.address,
                                                             s->frame.stride,
                                                             s->frame.width,
                                                             s->frame.height,
                                                             s->frame.rgb565 ? 2 : 4});
     }
-    return facet_machine_observe(s->machine, facet_lint_observer(*lint)) == FACET_OK;
+    return facet_machine_observe(s->machine, facet_lint_observer(check->lint)) == FACET_OK;
 }
 
-/* What `--check-order` and `--lint` find in the steps that were made: {"findings": [...]} with the
- * members that `--json` has. What waits for the end of the program is told there. */
-int PAGE_EXPORT(page_session_findings)(uint32_t id)
+/* {"findings": [...]} with the members that `--json` has. What waits for the end of the program is
+ * told there. */
+static int give_findings(struct page_session *s, struct page_check *check)
+{
+    struct facet_record *r;
+
+    if (facet_machine_next_core(s->machine) == FACET_NONE) {
+        facet_lint_finish(check->lint);
+    }
+    if (facet_lint_failed(check->lint)) {
+        return page_no_memory("the findings");
+    }
+    r = page_begin();
+    facet_record_list(r, "findings");
+    for (size_t i = 0; i < facet_lint_count(check->lint); i++) {
+        put_finding(s, r, facet_lint_at(check->lint, i));
+    }
+    facet_record_close(r);
+    return page_end();
+}
+
+/* ---- in slices ---- */
+
+void page_check_free(struct page_session *s)
+{
+    if (s->check != NULL) {
+        (void)facet_machine_observe(s->machine, NULL);
+        timing_collector_free(s->check->collector);
+        facet_lint_destroy(s->check->lint);
+        free(s->check->places.items);
+        free(s->check);
+        s->check = NULL;
+    }
+}
+
+static int put_progress(const struct page_session *s)
+{
+    struct facet_record *r = page_begin();
+
+    facet_record_number(r, "done", (int64_t)facet_machine_steps(s->machine));
+    facet_record_number(r, "total", (int64_t)s->check->until);
+    return page_end();
+}
+
+/* `timing`: cycles, else mistakes. {"done", "total"}: steps. */
+int PAGE_EXPORT(page_check_begin)(uint32_t id, uint32_t timing)
 {
     struct page_session *s = page_session_of(id);
-    struct facet_error err = {0};
-    struct facet_record *r;
-    facet_lint *lint = NULL;
-    uint64_t now;
-    bool good;
+    struct page_check *check;
 
     if (s == NULL) {
         return FACET_ERR_USAGE;
     }
-    if (s->lint_sets == 0) {
-        return not_asked("--check-order or --lint");
+    if (timing != 0 ? s->timing == NULL : s->lint_sets == 0) {
+        return not_asked(timing != 0 ? "--timing default" : "--check-order or --lint");
     }
-    if (!page_session_again(s, &now)) {
+    page_check_free(s);
+    check = calloc(1, sizeof *check);
+    if (check == NULL) {
+        return page_no_memory("a check");
+    }
+    s->check = check;
+    if (!page_session_again(s, &check->until)) {
+        page_check_free(s);
         return FACET_ERR_LIMIT;
     }
-    good = listen(s, &lint, &err);
-    page_session_forward(s, now);
+    if (!(timing != 0 ? listen_for_cycles : listen_for_mistakes)(s, check)) {
+        (void)page_session_go(s, check->until);
+        page_check_free(s);
+        return page_no_memory("a check");
+    }
+    return put_progress(s);
+}
+
+static struct page_session *checked(uint32_t id)
+{
+    struct page_session *s = page_session_of(id);
+    struct facet_error err = {0};
+
+    if (s != NULL && s->check == NULL) {
+        (void)facet_fail(&err, FACET_ERR_USAGE, id, "no check of session %u began", (unsigned)id);
+        (void)page_fail(&err);
+        return NULL;
+    }
+    return s;
+}
+
+/* At most `slice` steps more. */
+int PAGE_EXPORT(page_check_go)(uint32_t id, uint64_t slice)
+{
+    struct page_session *s = checked(id);
+    uint64_t left;
+
+    if (s == NULL) {
+        return FACET_ERR_USAGE;
+    }
+    left = s->check->until - facet_machine_steps(s->machine);
+    page_session_forward(s, facet_machine_steps(s->machine) + (slice < left ? slice : left));
+    return put_progress(s);
+}
+
+/* The result when all steps were made; nothing when it was left. The machine stands where it did.
+ */
+int PAGE_EXPORT(page_check_end)(uint32_t id)
+{
+    struct page_session *s = checked(id);
+    uint64_t until;
+    int status;
+
+    if (s == NULL) {
+        return FACET_ERR_USAGE;
+    }
+    until = s->check->until;
     (void)facet_machine_observe(s->machine, NULL);
-    if (good && facet_machine_next_core(s->machine) == FACET_NONE) {
-        facet_lint_finish(lint);
+    if (facet_machine_steps(s->machine) < until) {
+        (void)page_session_go(s, until);
+        status = page_done();
+    } else {
+        status =
+            s->check->collector != NULL ? give_timing(s, s->check) : give_findings(s, s->check);
     }
-    if (!good || facet_lint_failed(lint)) {
-        facet_lint_destroy(lint);
-        return good ? page_no_memory("the findings") : page_fail(&err);
-    }
-    r = page_begin();
-    facet_record_list(r, "findings");
-    for (size_t i = 0; i < facet_lint_count(lint); i++) {
-        put_finding(s, r, facet_lint_at(lint, i));
-    }
-    facet_record_close(r);
-    facet_lint_destroy(lint);
-    return page_end();
+    page_check_free(s);
+    return status;
 }

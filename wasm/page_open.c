@@ -58,6 +58,7 @@ struct page_session *page_session_new(uint32_t *id)
 
 void page_session_end(struct page_session *s)
 {
+    page_check_free(s);
     facet_gdb_history_free(&s->history);
     page_list_end(s->list);
     facet_machine_destroy(s->machine);

@@ -20,6 +20,7 @@ enum { PAGE_SESSIONS = 16, PAGE_ARGS = 256, PAGE_BREAKS = 256, PAGE_WATCHES = 32
 enum page_machine { PAGE_HART, PAGE_TILE };
 
 struct timing_model;
+struct page_check;
 struct page_list; /* a command list and how far it is (page_list.c) */
 
 /* A range of memory, or a register, a CSR or a field of one. */
@@ -62,6 +63,7 @@ struct page_session {
     struct page_list *list;
     struct timing_model *timing; /* NULL: no --timing */
     unsigned lint_sets;          /* of lint/lint.h */
+    struct page_check *check;    /* that is under way (page_check.c) */
 };
 
 /* NULL, and the result is an error, for a number that names none. */
@@ -100,6 +102,8 @@ bool page_session_option(struct page_session *s,
                          const char *name,
                          const char *value,
                          struct facet_error *err);
+/* Ends a check that is under way, wherever the machine is. */
+void page_check_free(struct page_session *s);
 /* Index in its list of each command of the queue; NULL without a list. */
 const size_t *page_list_commands(const struct page_list *list, size_t *count);
 /* Frees the list and its play. */

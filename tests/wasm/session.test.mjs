@@ -221,8 +221,20 @@ function judged(words, ...options) {
   return { json: JSON.parse(ran.stdout), text: `${text.stdout}${text.stderr}` };
 }
 
+/** The steps again in slices, to the end. */
+function checked(id, timing) {
+  const before = state(id);
+  let now = wasm.json("page_check_begin", id, timing);
+  while (now.done < now.total) {
+    now = wasm.json("page_check_go", id, 777n);
+  }
+  const found = wasm.json("page_check_end", id);
+  assert.deepEqual(state(id), before, "the machine stands where it stood");
+  return found;
+}
+
 function sameTiming(id, native) {
-  const timing = wasm.json("page_session_timing", id);
+  const timing = checked(id, 1);
   assert.match(timing.text, /^timing, an estimate: \d+ cycles/);
   assert.ok(native.text.includes(timing.text), `${timing.text}\n--- the program:\n${native.text}`);
   const cores = native.json.timing.parts.flatMap((part) => part.cores ?? []);
@@ -249,7 +261,7 @@ test("cycles are those of --timing, and their lines have all of them", () => {
   const chain = "ADDI s1, s0, 1\nMUL s1, s1, s1\nMUL s1, s1, s1\nMUL s1, s1, s1\nEXIT\n";
   const id = session(TILE, Buffer.from(chain), ["grid=1x1", "timing=default"]);
   run(id);
-  const rows = wasm.json("page_session_timing", id).rows.sort((a, b) => a.line - b.line);
+  const rows = checked(id, 1).rows.sort((a, b) => a.line - b.line);
   assert.deepEqual(rows.map((row) => [row.line, row.cycles]), [[1, 1], [2, 1], [3, 3], [4, 3], [5, 6]]);
   close(id);
   const list = "examples/tile/triangle.json";
@@ -261,7 +273,7 @@ test("cycles are those of --timing, and their lines have all of them", () => {
 
 test("findings are those of --check-order and --lint", () => {
   const same = (id, native) => {
-    const found = wasm.json("page_session_findings", id).findings;
+    const found = checked(id, 0).findings;
     const plain = ({ pc, core, hart, instruction, rule, requirement, text, detail, count, line, other }) => ({
       pc, core: core ?? hart, instruction, rule, requirement, text, detail, count, line: line ?? 0,
       other: other === undefined ? undefined : { pc: other.pc, core: other.core, instruction: other.instruction, line: other.line ?? 0 },
@@ -283,7 +295,15 @@ test("findings are those of --check-order and --lint", () => {
   run(id);
   findings += same(id, native);
   assert.ok(findings > 12, `${findings} findings`);
-  assert.throws(() => wasm.json("page_session_timing", id), (error) => error.status === "usage error");
+  assert.throws(() => wasm.json("page_check_begin", id, 1), (error) => error.status === "usage error");
+  assert.throws(() => wasm.json("page_check_go", id, 1n), (error) => error.status === "usage error");
+  /* One that is left changes nothing, nor does a session that is closed meanwhile. */
+  const before = state(id);
+  wasm.json("page_check_begin", id, 0);
+  wasm.json("page_check_go", id, 5n);
+  assert.equal(wasm.bytes("page_check_end", id).length, 0);
+  assert.deepEqual(state(id), before);
+  wasm.json("page_check_begin", id, 0);
   close(id);
 });
 

@@ -234,6 +234,20 @@ test("cycles beside the profile, and findings that lead to their lines", async (
   await t.page.waitForFunction((old) => (document.querySelector("#panel-profile .timing")?.textContent ?? old) !== old, estimate);
   const slow = facet("tile", "run", "examples/tile/first/count.s", "--grid", "8x1", "--arg", "word=0x80100000", "--timing", t.file("slow.timing")).toString();
   assert.ok(slow.includes(await t.page.textContent("#panel-profile .timing")));
+  /* A long one has a bar and is cancelled; the machine is where it was, and the next step works. */
+  await type(t, "LUI s1, 0x100\nloop: ADDI s1, s1, -1\nBNE s1, s0, loop\nEXIT\n");
+  await t.page.fill(".options", "--grid 4x1 --check-order");
+  await t.page.click("#panel-tab-findings");
+  await t.page.click(".prog-bar .run");
+  await t.page.waitForSelector("text=Looking for mistakes");
+  await t.page.click("button:text-is('Cancel')");
+  await t.page.waitForSelector("#panel-findings:has-text('Cancelled.')");
+  await idle(t);
+  const ended = await status(t);
+  assert.match(ended, /^exit done after/);
+  await t.page.click("#panel-tab-registers");
+  await press(t, "Back");
+  assert.equal(Number((await status(t)).match(/([\d,]+) steps/)[1].replaceAll(",", "")), Number(ended.match(/([\d,]+) steps/)[1].replaceAll(",", "")) - 1);
   /* A list: its lines are those of the strings of its kernel. */
   await t.page.selectOption("select[aria-label=Examples]", { label: "Command list: triangles" });
   await idle(t);

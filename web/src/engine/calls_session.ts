@@ -41,6 +41,56 @@ async function openList(wasm: Wasm, context: Context, text: Uint8Array, options:
   return made;
 }
 
+interface Progress {
+  done: number;
+  total: number;
+}
+
+/** The steps again, in slices: the machine is in its past meanwhile, so the session's other calls wait (below). */
+async function check(wasm: Wasm, id: number, timing: 0 | 1, context: Context): Promise<unknown> {
+  let slice = FIRST_SLICE;
+  let now = wasm.json<Progress>("page_check_begin", id, timing);
+  try {
+    while (now.done < now.total) {
+      const begin = performance.now();
+      const before = now.done;
+      now = wasm.json<Progress>("page_check_go", id, BigInt(slice));
+      if (now.done === before) {
+        break;
+      }
+      slice = nextSlice(slice, performance.now() - begin);
+      context.progress(now.done, now.total);
+      await context.pause();
+    }
+  } catch (error) {
+    if (!wasm.broken) {
+      wasm.bytes("page_check_end", id);
+    }
+    throw error;
+  }
+  return wasm.json("page_check_end", id);
+}
+
+/** The check of a session that is under way. */
+const checks = new Map<number, Promise<unknown>>();
+
+/** A call of a session when no check of it is under way; a check itself holds up others. */
+async function inTurn(name: string, run: SessionCall, wasm: Wasm, args: unknown, context: Context): Promise<unknown> {
+  const { id } = given(args);
+  while (checks.has(id)) {
+    await checks.get(id)?.catch(() => undefined);
+  }
+  const work = run(wasm, args, context);
+  if (name !== "session.timing" && name !== "session.findings") {
+    return work;
+  }
+  const held = Promise.resolve(work).finally(() => checks.delete(id));
+  checks.set(id, held);
+  return held;
+}
+
+const nextSlice = (slice: number, took: number): number => Math.min(MOST_SLICE, Math.max(1000, Math.round(slice * Math.min(4, SLICE_MILLISECONDS / Math.max(took, 1)))));
+
 const named: Record<string, SessionCall> = {
   "session.open": (wasm, args, context) => {
     const { kind, source, options, input, files } = args as { kind: string; source: Uint8Array; options: string; input: Uint8Array; files: GivenFile[] };
@@ -67,7 +117,7 @@ const named: Record<string, SessionCall> = {
       if (stop.reason !== "budget" || left <= 0) {
         return stop;
       }
-      slice = Math.min(MOST_SLICE, Math.max(1000, Math.round(slice * Math.min(4, SLICE_MILLISECONDS / Math.max(took, 1)))));
+      slice = nextSlice(slice, took);
       context.progress(stop.steps, 0);
       await context.pause();
     }
@@ -99,8 +149,8 @@ const named: Record<string, SessionCall> = {
   },
   "session.listing": (wasm, args) => wasm.json("page_session_listing", given(args).id, given(args)["most"] as number),
   "session.profile": (wasm, args) => wasm.json("page_session_profile", given(args).id),
-  "session.timing": (wasm, args) => wasm.json("page_session_timing", given(args).id),
-  "session.findings": (wasm, args) => wasm.json("page_session_findings", given(args).id),
+  "session.timing": (wasm, args, context) => check(wasm, given(args).id, 1, context),
+  "session.findings": (wasm, args, context) => check(wasm, given(args).id, 0, context),
   "session.why": (wasm, args) => wasm.json("page_session_why", given(args).id, given(args)["core"] as number),
   "session.steps": (wasm, args) =>
     wasm.json("page_session_steps", given(args).id, BigInt(given(args)["from"] as number), given(args)["count"] as number),
@@ -119,7 +169,7 @@ const named: Record<string, SessionCall> = {
         return state;
       }
       before = now;
-      slice = Math.min(MOST_SLICE, Math.max(1000, Math.round(slice * Math.min(4, SLICE_MILLISECONDS / Math.max(took, 1)))));
+      slice = nextSlice(slice, took);
       context.progress(state.reached, state.commands.length);
       await context.pause();
     }
@@ -127,5 +177,5 @@ const named: Record<string, SessionCall> = {
 };
 
 export const sessionCalls: Calls = Object.fromEntries(
-  Object.entries(named).map(([name, run]) => [name, (wasm: Wasm, [args]: [unknown], context: Context) => run(wasm, args, context)]),
+  Object.entries(named).map(([name, run]) => [name, (wasm: Wasm, [args]: [unknown], context: Context) => inTurn(name, run, wasm, args, context)]),
 );

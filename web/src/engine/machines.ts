@@ -371,13 +371,13 @@ export class Session {
   }
 
   /** What --timing says of the steps that were made; the machine needs that option. */
-  timing(): Promise<Timing> {
-    return this.one("session.timing");
+  timing(options?: CallOptions): Promise<Timing> {
+    return this.one("session.timing", {}, options);
   }
 
   /** What --check-order and --lint find in them. */
-  async findings(): Promise<Mistake[]> {
-    return (await this.one<{ findings: Mistake[] }>("session.findings")).findings;
+  async findings(options?: CallOptions): Promise<Mistake[]> {
+    return (await this.one<{ findings: Mistake[] }>("session.findings", {}, options)).findings;
   }
 
   why(core: number): Promise<Why> {

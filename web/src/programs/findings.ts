@@ -29,7 +29,11 @@ export class Findings implements Panel {
       put(this.element, el("p", {}, "Mistakes that do not trap: races and unpublished stores by --check-order, operations without effect by --lint."), offers);
       return;
     }
-    const found = await look.session.findings();
+    const found = await this.desk.long("Looking for mistakes", (options) => look.session.findings(options));
+    if (found === undefined) {
+      put(this.element, offers, el("p", { class: "quiet" }, "Cancelled."), button("Look again", () => this.desk.refresh()));
+      return;
+    }
     put(
       this.element,
       offers,

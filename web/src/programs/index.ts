@@ -2,7 +2,7 @@
 
 import type { GivenFile, ListState, MachineState, Session, Stop } from "../engine/machines.ts";
 import { SourceErrors } from "../engine/machines.ts";
-import type { EngineError, Isa } from "../engine/types.ts";
+import type { CallOptions, EngineError, Isa } from "../engine/types.ts";
 import { toBase64 } from "../shell/data.ts";
 import { button, el, put } from "../shell/dom.ts";
 import type { InputFile, Key, Mounted, Page, View } from "../shell/view.ts";
@@ -602,6 +602,21 @@ class Programs implements Mounted, Desk {
         await what(session);
         await this.look();
       });
+    }
+  }
+
+  async long<T>(text: string, work: (options: CallOptions) => Promise<T>): Promise<T | undefined> {
+    const cancel = new AbortController();
+    const bar = this.page.work(text, () => cancel.abort());
+    try {
+      return await work({ signal: cancel.signal, progress: (done, total) => bar.progress(done / total) });
+    } catch (error) {
+      if ((error as EngineError).status === "cancelled") {
+        return undefined;
+      }
+      throw error;
+    } finally {
+      bar.done();
     }
   }
 

@@ -1,5 +1,6 @@
 /* What a panel of the right side is, and what it looks at. Only the panel that is seen is filled. */
 
+import type { CallOptions } from "../engine/types.ts";
 import type { Option } from "./options.ts";
 import type { MachineState, Session } from "../engine/machines.ts";
 
@@ -23,6 +24,8 @@ export interface Desk {
   /** To the state after so many steps. */
   travel(steps: number): void;
   fail(error: unknown): void;
+  /** Something long, behind a bar with Cancel; undefined when it was cancelled. */
+  long<T>(text: string, work: (options: CallOptions) => Promise<T>): Promise<T | undefined>;
 }
 
 export interface Panel {

@@ -41,12 +41,14 @@ export class Profiles implements Panel {
     for (const row of profile.rows) {
       cores.set(row.core, (cores.get(row.core) ?? 0) + row.retired);
     }
-    const timing = hasOption(look.options, "timing") ? await look.session.timing() : undefined;
+    const asked = hasOption(look.options, "timing");
+    const timing = asked ? await this.desk.long("Estimating cycles", (options) => look.session.timing(options)) : undefined;
     const cycles = timing === undefined ? undefined : perLine(look, timing.rows, (row) => row.cycles);
     this.heat(lines);
     put(
       this.element,
-      timing === undefined && el("div", { class: "panel-tools" }, button("Add --timing default", () => this.ask("--timing default"), { title: "Estimate cycles by a model of the hardware" })),
+      asked && timing === undefined && el("div", { class: "panel-tools" }, el("span", { class: "quiet" }, "The estimate was cancelled."), button("Estimate again", () => this.desk.refresh())),
+      !asked && el("div", { class: "panel-tools" }, button("Add --timing default", () => this.ask("--timing default"), { title: "Estimate cycles by a model of the hardware" })),
       el("p", {}, el("strong", {}, total.toLocaleString("en")), " instructions; counts stand beside the lines of the program."),
       el(
         "table",
