@@ -120,6 +120,9 @@ decode(const uint8_t *data, size_t size, struct facet_image *out, struct facet_e
     enum facet_status status;
 
     *out = (struct facet_image){0};
+    if (size == 0) { /* the page takes no bytes for no picture */
+        return facet_fail(err, FACET_ERR_INPUT, 0, "not a PNG: the file is empty");
+    }
     if (p == NULL || !p->known) {
         status = p == NULL ? note(data, size, err) : FACET_OK;
         return status == FACET_OK ? facet_image_create(out, 1, 1, err) : status;

@@ -68,6 +68,9 @@ function readChunks(file: Uint8Array<ArrayBuffer>): Png {
     }
     const name = String.fromCharCode(...file.subarray(at + 4, at + 8));
     const body = file.subarray(at + 8, at + 8 + size);
+    if (!/^[A-Za-z]{4}$/.test(name)) {
+      throw new Error("invalid chunk type");
+    }
     if (!/^[a-z]/.test(name) && crc(file.subarray(at + 4, at + 8 + size)) !== view.getUint32(at + 8 + size)) {
       throw new Error(`${name}: CRC error`);
     }

@@ -164,6 +164,10 @@ export class Shell {
 
   /** Gives a file to the view that is surest about it. */
   private async open(file: InputFile): Promise<void> {
+    if (this.tabs.get(this.current)?.live?.takeBeside?.(file) === true) {
+      this.changed();
+      return;
+    }
     let best: View | undefined;
     let most = 0;
     for (const view of this.views) {

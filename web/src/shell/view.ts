@@ -61,6 +61,8 @@ export interface Mounted {
   state?(): unknown;
   /** The other way round. The state is from a URL: anything at all. Throws an Error with a message when it makes no sense. */
   restore?(state: unknown): Promise<void>;
+  /** True when what is shown names this file, and has it now; `open` is for any other. */
+  takeBeside?(file: InputFile): boolean;
   /** The view is seen from now on, or not. */
   shown?(visible: boolean): void;
   readonly keys?: readonly Key[];
