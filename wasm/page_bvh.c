@@ -30,84 +30,52 @@ static void close(struct page_bvh *b)
         }
         free(b->number);
         free(b->segments);
+        facet_gfx12_structures_free(&b->structures);
         free(b);
     }
 }
 
-/* Pieces as they come from the page: address, offset, size, each. */
-static enum facet_status take_segments(
-    struct page_bvh *b, const uint64_t *words, size_t bytes, uint64_t size, struct facet_error *err)
-{
-    const uint32_t count = (uint32_t)(bytes / (3 * sizeof *words));
-    uint64_t address = 0, offset = 0;
-
-    b->segments = calloc(count + 1, sizeof *b->segments);
-    if (b->segments == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the pieces of the image");
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        struct facet_gfx12_segment *s = &b->segments[i];
-
-        *s = (struct facet_gfx12_segment){
-            .address = words[3 * i], .offset = words[3 * i + 1], .size = words[3 * i + 2]};
-        if (s->address < address || s->address % FACET_GFX12_UNIT_BYTES != 0 ||
-            s->address >> 48 != 0 || s->size > (UINT64_C(1) << 48) - s->address ||
-            s->offset < offset || s->offset % FACET_GFX12_UNIT_BYTES != 0 || s->offset > size ||
-            s->size > size - s->offset) {
-            return facet_fail(err,
-                              FACET_ERR_INPUT,
-                              i,
-                              "piece %u of the image: 0x%" PRIx64 " bytes at address 0x%" PRIx64
-                              " and offset 0x%" PRIx64 ", expected multiples of 64 inside the "
-                              "%" PRIu64 " bytes, by rising address",
-                              (unsigned)i,
-                              s->size,
-                              s->address,
-                              s->offset,
-                              size);
-        }
-        address = s->address + s->size;
-        offset = s->offset + s->size;
-    }
-    b->view.segments = count != 0 ? b->segments : NULL;
-    b->view.segment_count = count;
-    return FACET_OK;
-}
-
-/* Answers {"handle", "format", "size"}. `root` 0: the usual one. */
+/* Answers {"handle", "format", "size"}, and for structures of a driver or a capture what
+ * `facet bvh info --json` says about them. See struct page_bvh_place for the arguments. */
 int PAGE_EXPORT(page_bvh_open)(const uint8_t *image,
                                size_t size,
                                uint64_t base,
                                uint32_t root,
                                const uint64_t *segments,
-                               size_t segment_bytes)
+                               size_t segment_bytes,
+                               const char *driver,
+                               int structure)
 {
+    const struct page_bvh_place place = {
+        driver, structure, base, root, segments, segment_bytes / (3 * sizeof *segments)};
     struct page_bvh *b = calloc(1, sizeof *b);
+    struct facet_blob bytes = {malloc(size + 1), size};
     struct facet_error err = {0};
     struct facet_record *r;
     enum facet_status status;
-    size_t kept;
 
-    if (b == NULL) {
+    if (b == NULL || bytes.data == NULL) {
+        free(b);
+        facet_blob_free(&bytes);
         return page_no_memory("an image");
     }
-    status = facet_bvh_open(image, size, &b->bvh, &err);
+    memcpy(bytes.data, image, size);
+    status = page_bvh_place(b, &place, &bytes, &err);
     if (status == FACET_OK) {
-        b->format = facet_bvh_get_format(b->bvh);
-        b->view =
-            (struct facet_gfx12_view){.base = base, .root = root != 0 ? root : FACET_GFX12_ROOT};
-        b->view.bytes = facet_bvh_get_image(b->bvh, &kept);
-        b->view.size = kept;
-        status = take_segments(b, segments, segment_bytes, kept, &err);
+        status = facet_bvh_open(bytes.data, bytes.size, &b->bvh, &err);
     }
+    facet_blob_free(&bytes);
     if (status != FACET_OK) {
         close(b);
         return page_fail(&err);
     }
+    b->format = facet_bvh_get_format(b->bvh);
+    b->view.bytes = facet_bvh_get_image(b->bvh, &size);
     r = page_begin();
     facet_record_number(r, "handle", (int64_t)(uintptr_t)b);
     facet_record_word(r, "format", b->format == FACET_BVH_FORMAT_GFX12 ? "gfx12" : "xphmg");
-    facet_record_number(r, "size", (int64_t)kept);
+    facet_record_number(r, "size", (int64_t)size);
+    page_bvh_put_structures(b, r);
     return page_end();
 }
 
@@ -231,16 +199,25 @@ static void put_finding(struct facet_record *r,
 static int check_gfx12(struct page_bvh *b)
 {
     struct facet_progress progress;
-    const struct facet_gfx12_check_options options = {.tolerance = FACET_GFX12_TOLERANCE,
-                                                      .progress = &progress};
+    struct facet_gfx12_check_options options = {.tolerance = FACET_GFX12_TOLERANCE,
+                                                .progress = &progress};
     struct facet_gfx12_check check;
     struct facet_error err = {0};
     struct facet_record *r;
 
     facet_progress_start(
         &progress, &(struct facet_progress_config){.total = b->view.size / FACET_GFX12_NODE_BYTES});
+    if (b->structures.count != 0) {
+        facet_gfx12_structures_options(&b->structures, &options);
+    }
     if (page_bvh_walk(b, &err) != FACET_OK ||
         facet_gfx12_check(&b->view, &options, &check, &err) != FACET_OK) {
+        return page_fail(&err);
+    }
+    if (b->structures.count != 0 &&
+        facet_gfx12_structures_check(&b->structures, &b->view, &options, &check, &err) !=
+            FACET_OK) {
+        facet_gfx12_check_free(&check);
         return page_fail(&err);
     }
     r = page_begin();

@@ -2,6 +2,7 @@
 #ifndef FACET_WASM_PAGE_BVH_H
 #define FACET_WASM_PAGE_BVH_H
 
+#include "gfx12/drivers/structures.h"
 #include "gfx12/image/walk.h"
 #include "scene/scene.h"
 #include "wasm/page.h"
@@ -13,10 +14,34 @@ struct page_bvh {
     enum facet_bvh_format format;
     struct facet_gfx12_view view; /* GFX12: what everything about places goes by */
     struct facet_gfx12_segment *segments;
+    struct facet_gfx12_structures structures; /* of a driver or a capture; count 0: none */
     bool walked;
     struct facet_gfx12_walk walk; /* once walked; order has parents after children */
     uint32_t *number; /* of the tree, by unit of 64 bytes: FACET_NONE where no node is */
 };
+
+/* ---- page_structures.c ---- */
+
+/* How the page was told to open an image. */
+struct page_bvh_place {
+    const char *driver; /* as for --driver; "": no header is looked for */
+    int64_t structure;  /* of a capture or a driver; negative: where the program would start */
+    uint64_t base;
+    uint32_t root;            /* 0: that of the structure, or the usual one */
+    const uint64_t *segments; /* address, offset and size of each piece */
+    size_t segment_count;
+};
+
+/* Sets view, segments and structures; *bytes become what the image holds, for which the caller
+ * gives a copy that it owns. */
+enum facet_status page_bvh_place(struct page_bvh *b,
+                                 const struct page_bvh_place *place,
+                                 struct facet_blob *bytes,
+                                 struct facet_error *err);
+/* Members of an open object: what `facet bvh info --json` says about structures. */
+void page_bvh_put_structures(const struct page_bvh *b, struct facet_record *r);
+
+/* ---- page_bvh.c ---- */
 
 /* Walks the image unless that was done: nodes are then numbered, parents before children. */
 enum facet_status page_bvh_walk(struct page_bvh *b, struct facet_error *err);

@@ -2,33 +2,14 @@
  * Ends with `N passed, N failed`. FACET and FACET_BUILD say where the program and a build folder after `make web` are. */
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build, engine, facet as run, file, folder, runCases, source, test } from "./cases.mjs";
 import { pixels } from "./pixels.mjs";
 
-const source = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../..");
-const build = resolve(process.env.FACET_BUILD ?? join(source, "build"));
-const program = resolve(process.env.FACET ?? join(build, "facet"));
-const folder = mkdtempSync(join(tmpdir(), "facet-wasm-"));
-const { buildSync } = await import(pathToFileURL(join(source, "web/node_modules/esbuild/lib/main.js")).href);
-
-buildSync({
-  stdin: { contents: 'export * from "./wasm.ts"; export * from "./calls.ts";', resolveDir: join(source, "web/src/engine") },
-  bundle: true, format: "esm", platform: "node", outfile: join(folder, "engine.mjs"), logLevel: "warning",
-});
-const { Wasm, calls } = await import(pathToFileURL(join(folder, "engine.mjs")).href);
+const { Wasm, calls } = await engine("wasm.ts", "calls.ts");
 const module = readFileSync(join(build, "web/wasm/facet.wasm"));
-
-function facet(...words) {
-  return execFileSync(program, words, { cwd: folder, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] });
-}
-
-const file = (name) => join(folder, name);
-const cases = [];
-const test = (name, run) => cases.push({ name, run });
+const facet = (...words) => run(folder, ...words);
 const quiet = { progress: () => undefined, part: () => undefined, pause: async () => undefined };
 
 const RAY = [-1, 0.25, 0.5, 1, 0.25, 0.125, 0, Infinity];
@@ -37,7 +18,7 @@ const wasm = await Wasm.make(module);
 facet("bvh", "build", join(source, "examples/gfx12/cube.obj"), "-o", "cube.gfx12", "-q");
 facet("bvh", "build", join(source, "assets/room.glb"), "-o", "room.gfx12", "-q", "--quality", "high");
 facet("bvh", "build", join(source, "examples/gfx12/cube.obj"), "-o", "cube.tiles", "--format", "xphmg4", "-q");
-const open = (name, ...place) => wasm.json("page_bvh_open", readFileSync(file(name)), ...(place.length > 0 ? place : [0n, 0, null]));
+const open = (name, ...place) => wasm.json("page_bvh_open", readFileSync(file(name)), ...(place.length > 0 ? place : [0n, 0, null, "", -1]));
 const cube = open("cube.gfx12"), room = open("room.gfx12"), tiles = open("cube.tiles");
 const images = [["cube.gfx12", cube], ["room.gfx12", room]];
 
@@ -214,7 +195,7 @@ test("an image in pieces is read at their addresses", () => {
   const bytes = readFileSync(file("cube.gfx12"));
   const moved = wasm.json("page_bvh_open", bytes, 0x10000n, 0, new BigUint64Array([0x10000n, 0n, BigInt(bytes.length)]));
   assert.equal(wasm.json("page_bvh_check", moved.handle).count >= 0, true);
-  assert.throws(() => wasm.json("page_bvh_open", bytes, 0n, 0, new BigUint64Array([0x10001n, 0n, 64n])), /multiples of 64/);
+  assert.throws(() => wasm.json("page_bvh_open", bytes, 0n, 0, new BigUint64Array([0x10001n, 0n, 64n])), /multiple of 64/);
 });
 
 test("programs are those of facet as, and complaints have their places", () => {
@@ -268,16 +249,4 @@ test("errors come back as status, place and words, and the module works on", () 
   assert.equal(wasm.json("page_version").version, JSON.parse(facet("version", "--json").toString()).facet);
 });
 
-let failed = 0;
-for (const { name, run } of cases) {
-  try {
-    await run();
-    console.log(`ok   ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAIL ${name}\n${String(error.stack ?? error).slice(0, 2000)}`);
-  }
-}
-rmSync(folder, { recursive: true, force: true });
-console.log(`${cases.length - failed} passed, ${failed} failed`);
-process.exit(failed === 0 ? 0 : 1);
+await runCases();

@@ -3,19 +3,10 @@
 
 import assert from "node:assert/strict";
 import { resolveObjectURL } from "node:buffer";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Worker as Thread } from "node:worker_threads";
-
-const source = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../..");
-const build = resolve(process.env.FACET_BUILD ?? join(source, "build"));
-const program = resolve(process.env.FACET ?? join(build, "facet"));
-const folder = mkdtempSync(join(tmpdir(), "facet-link-"));
-const { buildSync } = await import(pathToFileURL(join(source, "web/node_modules/esbuild/lib/main.js")).href);
-const common = { bundle: true, platform: "node", logLevel: "warning" };
+import { build, engine, facet as run, folder, runCases, source, test, workerScript } from "./cases.mjs";
 
 /* What a browser gives to the script of a worker. */
 const PRELUDE = `
@@ -49,18 +40,15 @@ globalThis.Worker = class {
   }
 };
 
-const worker = buildSync({ ...common, format: "iife", entryPoints: [join(source, "web/src/engine/worker.ts")], write: false }).outputFiles[0].text;
-buildSync({ ...common, format: "esm", entryPoints: [join(source, "web/src/engine/index.ts")], outfile: join(folder, "engine.mjs") });
-const { startEngine } = await import(pathToFileURL(join(folder, "engine.mjs")).href);
+const worker = workerScript();
+const { startEngine } = await engine("index.ts");
 const wasm = new Uint8Array(readFileSync(join(build, "web/wasm/facet.wasm")));
-const facet = (...words) => execFileSync(program, words, { cwd: folder, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] });
+const facet = (...words) => run(folder, ...words);
 facet("bvh", "build", join(source, "assets/room.glb"), "-o", "room.gfx12", "-q");
 const room = new Uint8Array(readFileSync(join(folder, "room.gfx12")));
 const RAY = { origin: [-1, 0.25, 0.5], direction: [1, 0.25, 0.125] };
 const told = JSON.parse(facet("bvh", "why", "room.gfx12", "--ray", "-1 0.25 0.5 1 0.25 0.125", "--json").toString());
 
-const cases = [];
-const test = (name, run) => cases.push({ name, run });
 
 test("the engine says that it is ready, and which version it is", async (engine) => {
   const info = await engine.ready;
@@ -157,20 +145,4 @@ test("a closed image is refused", async (engine) => {
   await assert.rejects(image.explain(RAY), { status: "usage error" });
 });
 
-let failed = 0;
-for (const { name, run } of cases) {
-  const engine = startEngine({ wasm, worker });
-  let timer;
-  try {
-    await Promise.race([run(engine), new Promise((_, reject) => (timer = setTimeout(() => reject(new Error("not done after 60 s")), 60_000)))]);
-    console.log(`ok   ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAIL ${name}\n${String(error.stack ?? error).slice(0, 1500)}`);
-  }
-  clearTimeout(timer);
-  engine.close();
-}
-rmSync(folder, { recursive: true, force: true });
-console.log(`${cases.length - failed} passed, ${failed} failed`);
-process.exit(failed === 0 ? 0 : 1);
+await runCases(() => startEngine({ wasm, worker }), (made) => made.close());

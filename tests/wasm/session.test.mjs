@@ -3,32 +3,18 @@
  * program and a build folder after `make web` are. */
 
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build, engine, facet as native, file, folder, program, runCases, source, test } from "./cases.mjs";
 
-const source = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../..");
-const build = resolve(process.env.FACET_BUILD ?? join(source, "build"));
-const program = resolve(process.env.FACET ?? join(build, "facet"));
-const folder = mkdtempSync(join(tmpdir(), "facet-session-"));
-const { buildSync } = await import(pathToFileURL(join(source, "web/node_modules/esbuild/lib/main.js")).href);
-
-buildSync({
-  stdin: { contents: 'export * from "./wasm.ts";', resolveDir: join(source, "web/src/engine") },
-  bundle: true, format: "esm", platform: "node", outfile: join(folder, "engine.mjs"), logLevel: "warning",
-});
-const { Wasm } = await import(pathToFileURL(join(folder, "engine.mjs")).href);
+const { Wasm } = await engine("wasm.ts");
 const wasm = await Wasm.make(readFileSync(join(build, "web/wasm/facet.wasm")));
 
 const ANY = 0xffffffff;
 const HART = 0, TILE = 1;
 const read = (name) => readFileSync(join(source, name));
-const file = (name) => join(folder, name);
-const facet = (...words) => execFileSync(program, words, { cwd: source, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] });
-const cases = [];
-const test = (name, run) => cases.push({ name, run });
+const facet = (...words) => native(source, ...words);
 
 function session(kind, text, options = [], input = "") {
   const made = wasm.json("page_session_open", kind, text, options.map((one) => `${one}\n`).join(""), Buffer.from(input));
@@ -397,16 +383,4 @@ test("what is wrong is told, and the next session works", () => {
   }
 });
 
-let failed = 0;
-for (const { name, run: check } of cases) {
-  try {
-    await check();
-    console.log(`ok   ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAIL ${name}\n${String(error.stack ?? error).slice(0, 2000)}`);
-  }
-}
-rmSync(folder, { recursive: true, force: true });
-console.log(`${cases.length - failed} passed, ${failed} failed`);
-process.exit(failed === 0 ? 0 : 1);
+await runCases();

@@ -3,6 +3,7 @@
 #include "gfx12/drivers/structure.h"
 
 #include "base/bits.h"
+#include "base/float.h"
 
 #include <facet/gfx12.h>
 #include <math.h>
@@ -502,4 +503,27 @@ enum facet_gfx12_driver facet_gfx12_header_find(const uint8_t *bytes,
     }
     snprintf(reason, FACET_GFX12_REASON, "%s", other);
     return FACET_GFX12_DRIVER_NONE;
+}
+
+/* ---- words and values ---- */
+
+const char *facet_gfx12_structure_kind(const struct facet_gfx12_structure *s)
+{
+    return s->top ? "TLAS" : "BLAS";
+}
+
+const char *facet_gfx12_structure_contents(const struct facet_gfx12_structure *s)
+{
+    return s->top ? "instances" : s->procedural ? "boxes" : "triangles";
+}
+
+uint64_t facet_gfx12_field_value(const uint8_t *header, const struct facet_gfx12_field *field)
+{
+    return field->bytes == 8 ? facet_load_le64(header + field->offset)
+                             : facet_load_le32(header + field->offset);
+}
+
+double facet_gfx12_field_float(const uint8_t *header, const struct facet_gfx12_field *field)
+{
+    return (double)facet_float_of(facet_load_le32(header + field->offset));
 }

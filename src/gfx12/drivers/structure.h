@@ -85,6 +85,14 @@ enum facet_gfx12_driver facet_gfx12_header_find(const uint8_t *bytes,
                                                 struct facet_gfx12_structure *out,
                                                 char reason[FACET_GFX12_REASON]);
 
+/* "TLAS", "BLAS"; "instances", "boxes", "triangles". */
+const char *facet_gfx12_structure_kind(const struct facet_gfx12_structure *s);
+const char *facet_gfx12_structure_contents(const struct facet_gfx12_structure *s);
+/* What a field holds of a header at `header`, which has all its bytes: the bits, or the float that
+ * they are. */
+uint64_t facet_gfx12_field_value(const uint8_t *header, const struct facet_gfx12_field *field);
+double facet_gfx12_field_float(const uint8_t *header, const struct facet_gfx12_field *field);
+
 /* "RTIP 1.1" for the level as GPURT and RADV number it. */
 const char *facet_gfx12_rtip_name(uint32_t level);
 bool facet_gfx12_rtip_is_3_1(uint32_t level);

@@ -3,8 +3,15 @@
 
 #include "base/bits.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+bool facet_gfx12_address_take(uint64_t value, uint64_t *address)
+{
+    *address = value & facet_bits_mask(48);
+    return value >> 48 == 0 || value >> 47 == 0x1FFFF;
+}
 
 /* The last segment that does not start behind `value`, an address or an offset. */
 static uint32_t
@@ -101,4 +108,27 @@ const char *facet_gfx12_view_place(const struct facet_gfx12_view *view,
         snprintf(text, FACET_GFX12_PLACE, "0x%llx (address 0x%llx)", in_file, shown);
     }
     return text;
+}
+
+enum facet_status facet_gfx12_view_check_root(const struct facet_gfx12_view *view,
+                                              struct facet_error *err)
+{
+    uint64_t offset;
+
+    if (view->root == FACET_GFX12_NO_ROOT ||
+        (facet_gfx12_id_kind(view->root) != FACET_GFX12_KIND_NONE &&
+         facet_gfx12_view_offset(view,
+                                 view->base + facet_gfx12_id_offset(view->root),
+                                 FACET_GFX12_NODE_BYTES,
+                                 &offset))) {
+        return FACET_OK;
+    }
+    return facet_fail(err,
+                      FACET_ERR_INPUT,
+                      view->root,
+                      "the root 0x%08" PRIx32 " is not a node of the image (%" PRIu64
+                      " bytes, base 0x%" PRIx64 ")",
+                      view->root,
+                      view->size,
+                      view->base);
 }

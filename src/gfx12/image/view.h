@@ -4,6 +4,8 @@
 #ifndef FACET_GFX12_IMAGE_VIEW_H
 #define FACET_GFX12_IMAGE_VIEW_H
 
+#include "base/error.h"
+
 #include <facet/gfx12.h>
 
 #define FACET_GFX12_UNIT_BYTES 64u /* the alignment of pointers, so of nodes */
@@ -22,6 +24,9 @@ struct facet_gfx12_view {
     const struct facet_gfx12_segment *segments;
     uint32_t segment_count;
 };
+
+/* The 48 bits of an address; false unless the 16 above them are 0 or repeat bit 47. */
+bool facet_gfx12_address_take(uint64_t value, uint64_t *address);
 
 /* Where `bytes` bytes at an address lie: false unless one segment holds them all. */
 bool facet_gfx12_segments_offset(const struct facet_gfx12_segment *segments,
@@ -44,6 +49,10 @@ uint64_t facet_gfx12_view_address(const struct facet_gfx12_view *view, uint64_t 
 const char *facet_gfx12_view_place(const struct facet_gfx12_view *view,
                                    uint64_t address,
                                    char text[FACET_GFX12_PLACE]);
+
+/* FACET_ERR_INPUT unless the root is a node of the view, or FACET_GFX12_NO_ROOT. */
+enum facet_status facet_gfx12_view_check_root(const struct facet_gfx12_view *view,
+                                              struct facet_error *err);
 
 /* Nodes are numbered by the 64-byte units of the bytes; a node takes two. */
 static inline uint64_t facet_gfx12_node_offset(uint32_t node)

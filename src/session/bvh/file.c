@@ -16,13 +16,6 @@
 
 /* ---- addresses ---- */
 
-/* The 48 bits of an address; false unless the 16 above them are 0 or repeat bit 47. */
-static bool canonical(uint64_t value, uint64_t *address)
-{
-    *address = value & facet_bits_mask(48);
-    return value >> 48 == 0 || value >> 47 == 0x1FFFF;
-}
-
 bool session_bvh_address(const struct cli_args *args, const char *option, uint64_t *out)
 {
     uint64_t value;
@@ -33,7 +26,7 @@ bool session_bvh_address(const struct cli_args *args, const char *option, uint64
     if (!cli_number(args, option, 0, UINT64_MAX, &value)) {
         return false;
     }
-    if (!canonical(value, out) || *out % FACET_GFX12_UNIT_BYTES != 0) {
+    if (!facet_gfx12_address_take(value, out) || *out % FACET_GFX12_UNIT_BYTES != 0) {
         (void)cli_bad(args,
                       "--%s is '%s'; expected a multiple of 64 of 48 bits, or one whose upper 16 "
                       "bits repeat bit 47",
@@ -79,7 +72,7 @@ static bool parse_piece(const struct cli_args *args, const char *text, struct pi
 {
     const char *at = strrchr(text, '@'), *rest = at != NULL ? at + 1 : "";
     bool good = at != NULL && at != text && take_number(&rest, &out->address) &&
-                canonical(out->address, &out->address) &&
+                facet_gfx12_address_take(out->address, &out->address) &&
                 out->address % FACET_GFX12_UNIT_BYTES == 0;
 
     if (good && *rest == '+') {
@@ -429,26 +422,14 @@ bool session_bvh_is_gfx12(const struct cli_args *args, const struct session_bvh 
 
 bool session_bvh_has_root(const struct cli_args *args, const struct session_bvh *file)
 {
-    const struct facet_gfx12_view *v = &file->view;
-    uint64_t offset;
+    struct facet_error err = {0};
 
     if (!session_bvh_is_gfx12(args, file)) {
         return false;
     }
-    if (v->root == FACET_GFX12_NO_ROOT) {
-        return true;
-    }
-    if (facet_gfx12_id_kind(v->root) == FACET_GFX12_KIND_NONE ||
-        !facet_gfx12_view_offset(
-            v, v->base + facet_gfx12_id_offset(v->root), FACET_GFX12_NODE_BYTES, &offset)) {
-        (void)cli_bad(args,
-                      "%s: the root 0x%08" PRIx32 " is not a node of the image (%" PRIu64
-                      " bytes, base 0x%" PRIx64 ")",
-                      file->name,
-                      v->root,
-                      v->size,
-                      v->base);
-        return false;
+    if (facet_gfx12_view_check_root(&file->view, &err) != FACET_OK) {
+        facet_fail_in(&err, file->name);
+        return cli_bad_error(args, &err) == CLI_OK;
     }
     return true;
 }

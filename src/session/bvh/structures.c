@@ -12,16 +12,6 @@
 
 /* ---- the list ---- */
 
-static const char *kind_of(const struct facet_gfx12_structure *s)
-{
-    return s->top ? "TLAS" : "BLAS";
-}
-
-static const char *contents_of(const struct facet_gfx12_structure *s)
-{
-    return s->top ? "instances" : s->procedural ? "boxes" : "triangles";
-}
-
 static void print_count(uint64_t count)
 {
     if (count == FACET_GFX12_UNKNOWN) {
@@ -29,21 +19,6 @@ static void print_count(uint64_t count)
     } else {
         printf("  %10" PRIu64, count);
     }
-}
-
-static uint64_t field_value(const uint8_t *header, const struct facet_gfx12_field *f)
-{
-    return f->bytes == 8 ? facet_load_le64(header + f->offset)
-                         : facet_load_le32(header + f->offset);
-}
-
-static double field_float(const uint8_t *header, const struct facet_gfx12_field *f)
-{
-    uint32_t word = facet_load_le32(header + f->offset);
-    float value;
-
-    memcpy(&value, &word, sizeof value);
-    return (double)value;
 }
 
 /* The file's own bytes: a translation leaves headers alone, so the view's do as well. */
@@ -61,10 +36,10 @@ static void print_fields(const struct session_bvh *file, const struct facet_gfx1
 
         printf("  %-26s", f->name);
         if (f->kind == FACET_GFX12_FIELD_FLOAT) {
-            printf("%.9g\n", field_float(header, f));
+            printf("%.9g\n", facet_gfx12_field_float(header, f));
         } else {
             printf(f->kind == FACET_GFX12_FIELD_HEX ? "0x%" PRIx64 "\n" : "%" PRIu64 "\n",
-                   field_value(header, f));
+                   facet_gfx12_field_value(header, f));
         }
     }
 }
@@ -92,12 +67,12 @@ void session_structures_print(const struct session_bvh *file)
         printf("%c %5" PRIu32 "  %s  0x%-12" PRIx64 "  %10" PRIu64,
                i == d->chosen ? '*' : ' ',
                i,
-               kind_of(&p->structure),
+               facet_gfx12_structure_kind(&p->structure),
                facet_gfx12_piece_base(p),
                p->bytes);
         print_count(p->structure.primitives);
         printf("  %s%s\n",
-               contents_of(&p->structure),
+               facet_gfx12_structure_contents(&p->structure),
                p->structure.root == FACET_GFX12_NO_ROOT ? ", none active: no nodes" : "");
     }
     printf("\nHeader of structure %" PRIu32 "\n", d->chosen);
@@ -117,16 +92,17 @@ static json_t *fields_json(const struct session_bvh *file, const struct facet_gf
 
     for (unsigned i = 0; i < p->structure.field_count; i++) {
         const struct facet_gfx12_field *f = &p->structure.fields[i];
-        const double real = field_float(header, f);
+        const double real = facet_gfx12_field_float(header, f);
 
-        (void)json_object_set_new(
-            object,
-            f->name,
-            f->kind == FACET_GFX12_FIELD_HEX      ? facet_json_hex(field_value(header, f))
-            : f->kind == FACET_GFX12_FIELD_NUMBER ? json_integer((json_int_t)field_value(header, f))
-            /* JSON has no NaN, which an empty structure has as bounds. */
-            : real - real == 0 ? json_real(real)
-                               : json_null());
+        (void)json_object_set_new(object,
+                                  f->name,
+                                  f->kind == FACET_GFX12_FIELD_HEX
+                                      ? facet_json_hex(facet_gfx12_field_value(header, f))
+                                  : f->kind == FACET_GFX12_FIELD_NUMBER
+                                      ? json_integer((json_int_t)facet_gfx12_field_value(header, f))
+                                  /* JSON has no NaN, which an empty structure has as bounds. */
+                                  : real - real == 0 ? json_real(real)
+                                                     : json_null());
     }
     return object;
 }
@@ -141,7 +117,7 @@ static json_t *structure_json(const struct session_bvh *file, uint32_t number)
                   "index",
                   (json_int_t)number,
                   "kind",
-                  kind_of(s),
+                  facet_gfx12_structure_kind(s),
                   "driver",
                   facet_gfx12_driver_name(s->driver),
                   "address",
@@ -151,8 +127,8 @@ static json_t *structure_json(const struct session_bvh *file, uint32_t number)
                   "bytes",
                   (json_int_t)p->bytes,
                   "contents",
-                  contents_of(s),
-                  contents_of(s),
+                  facet_gfx12_structure_contents(s),
+                  facet_gfx12_structure_contents(s),
                   json_count(s->primitives),
                   "geometries",
                   json_count(s->geometries),

@@ -3,7 +3,7 @@ import type { PicturePart } from "./calls_bvh.ts";
 import { engineError, type Link } from "./link.ts";
 import type {
   Aov, Bvh, BvhApi, BvhFigures, BvhPlace, CallOptions, Camera, Finding, Hit, NodeRecord, Picture, PictureOptions, Ray, RayOptions,
-  RayRecord, RtRecord, Tree, Triangles,
+  RayRecord, RtRecord, Structures, Tree, Triangles,
 } from "./types.ts";
 
 const ANY_HIT = 4; /* FACET_GFX12_API_TERMINATE_ON_FIRST_HIT */
@@ -87,15 +87,21 @@ function readHits(bytes: Uint8Array): Hit[] {
   }));
 }
 
-interface Opened {
+interface Opened extends Partial<Structures> {
   handle: number;
   format: "gfx12" | "xphmg";
   size: number;
 }
 
+function structuresOf({ driver, reason, translated, structure, left_out, structures }: Opened): Structures | undefined {
+  return structures === undefined ? undefined
+    : { driver: driver!, reason: reason!, translated: translated!, structure: structure!, left_out: left_out!, structures };
+}
+
 class Image implements Bvh {
   readonly format: "gfx12" | "xphmg";
   readonly size: number;
+  readonly structures: Structures | undefined;
   private generation: number;
   private handle: Promise<number>;
   private closed = false;
@@ -104,6 +110,7 @@ class Image implements Bvh {
   constructor(private readonly link: Link, private readonly bytes: Uint8Array, private readonly place: BvhPlace, opened: Opened) {
     this.format = opened.format;
     this.size = opened.size;
+    this.structures = structuresOf(opened);
     this.generation = link.generation;
     this.handle = Promise.resolve(opened.handle);
   }
@@ -115,7 +122,7 @@ class Image implements Bvh {
   private static load(link: Link, bytes: Uint8Array, place: BvhPlace): Promise<Opened> {
     const segments = place.segments === undefined ? null
       : new BigUint64Array(place.segments.flatMap(({ address, offset, size }) => [address, BigInt(offset), BigInt(size)]));
-    return link.json<Opened>("page_bvh_open", [bytes, place.base ?? 0n, place.root ?? 0, segments]);
+    return link.json<Opened>("page_bvh_open", [bytes, place.base ?? 0n, place.root ?? 0, segments, place.driver ?? "", place.structure ?? -1]);
   }
 
   private async own(): Promise<number> {

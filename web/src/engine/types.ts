@@ -267,9 +267,35 @@ export interface RayRecord {
   [key: string]: unknown;
 }
 
+/* A structure of a driver or a capture. What its header says is under the names of the driver's source. */
+export interface Structure {
+  index: number;
+  kind: "TLAS" | "BLAS";
+  driver: string;
+  address: string;
+  root: string | null; /* null: nothing in it is active, so it has no nodes */
+  bytes: number;
+  contents: "instances" | "boxes" | "triangles";
+  instances?: number | null; /* null: the header does not say */
+  boxes?: number | null;
+  triangles?: number | null;
+  geometries: number | null;
+  header: Record<string, string | number | null>;
+}
+/* What `facet bvh info --json` says about structures; rays start in number `structure`. */
+export interface Structures {
+  driver: string;
+  reason: string;
+  translated: boolean;
+  structure: number;
+  left_out: number;
+  structures: Structure[];
+}
+
 export interface Bvh {
   readonly format: "gfx12" | "xphmg";
   readonly size: number;
+  readonly structures: Structures | undefined;
   image(): Promise<Uint8Array>;
   figures(options?: CallOptions): Promise<BvhFigures>;
   check(options?: CallOptions): Promise<{ errors: number; count: number; findings: Finding[] }>;
@@ -294,13 +320,15 @@ export interface Bvh {
 /* Where the bytes come from, if not from one image at address 0 with the usual root. */
 export interface BvhPlace {
   base?: bigint; /* address of the structure that rays start in */
-  root?: number; /* node ID, 5 by default */
+  root?: number; /* node ID; 5, or what the structure's header says */
+  driver?: string; /* "radv", "gpurt", "hiprt", or "auto"; default: no header is looked for */
+  structure?: number; /* of a driver or a capture; default: the first TLAS */
   /* Pieces that lie anywhere in memory: by rising address and offset, multiples of 64. */
   segments?: { address: bigint; offset: number; size: number }[];
 }
 
 export interface BvhApi {
-  /* The bytes of an image of either format. */
+  /* The bytes of an image of either format, or of a capture. */
   open(image: Uint8Array, place?: BvhPlace): Promise<Bvh>;
   /* Triangles, nine floats each. */
   build(positions: Float32Array, format?: "gfx12" | "xphmg", quality?: "contract" | "fast" | "high"): Promise<Bvh>;
