@@ -5,6 +5,7 @@
 #include "gfx12/drivers/capture.h"
 #include "gfx12/drivers/sniff.h"
 #include "rt_image/image.h"
+#include "wasm/zstd.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -100,12 +101,31 @@ static enum facet_status inflate(const uint8_t *file,
                                  uint32_t count,
                                  struct facet_error *err)
 {
-    (void)file, (void)parts, (void)count;
-    return facet_fail(err,
-                      FACET_ERR_INPUT,
-                      0,
-                      "its chunks are compressed with zstd, which the page does not read; "
-                      "`facet view` does");
+    for (uint32_t i = 0; i < count; i++) {
+        struct facet_gfx12_capture_part *p = &parts[i];
+        const struct facet_gfx12_rdf_chunk *chunk = &p->chunk;
+
+        if (!chunk->compressed) {
+            continue;
+        }
+        p->own = malloc((size_t)chunk->full_bytes + 1);
+        if (p->own == NULL) {
+            return facet_fail(err, FACET_ERR_MEMORY, chunk->data, "no memory for a structure");
+        }
+        if (!page_zstd_inflate(
+                file + chunk->data, (size_t)chunk->data_bytes, p->own, (size_t)chunk->full_bytes)) {
+            return facet_fail(err,
+                              FACET_ERR_INPUT,
+                              chunk->data,
+                              "%s at offset %llu is no zstd data of %llu bytes",
+                              chunk->name,
+                              (unsigned long long)chunk->data,
+                              (unsigned long long)chunk->full_bytes);
+        }
+        p->data = p->own;
+        page_progress(i + 1, count);
+    }
+    return FACET_OK;
 }
 
 static enum facet_status open_capture(struct page_bvh *b,

@@ -23,6 +23,7 @@ def main() -> None:
     captures = {
         "plain.rra": rra.capture(of_gpurt),
         "short.rra": rra.capture(of_gpurt, short=True),
+        "packed.rra": rra.capture(of_gpurt, compress=True),
         "recorded.rra": rra.recorded(of_radv, [[len(PLACED)], [16, 8], [18]]),
     }
     for name, data in captures.items():
