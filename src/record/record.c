@@ -78,6 +78,36 @@ static void put_words(struct facet_record *r, const char *words, size_t length)
 
 /* ---- JSON ---- */
 
+/* The key of the innermost list around what comes now, "" for none. */
+static const char *list_around(const struct facet_record *r)
+{
+    for (unsigned d = r->depth; d-- > 0;) {
+        if (r->list[d] != NULL) {
+            return r->list[d];
+        }
+    }
+    return "";
+}
+
+static void note_rule(struct facet_record *r, const char *key)
+{
+    struct facet_record_rules *rules = r->rules;
+    const char *list;
+
+    if (rules == NULL || r->rule == NULL || key == NULL) {
+        return;
+    }
+    list = list_around(r);
+    for (unsigned i = 0; i < rules->count; i++) {
+        if (strcmp(rules->rule[i].key, key) == 0 && strcmp(rules->rule[i].list, list) == 0) {
+            return;
+        }
+    }
+    if (rules->count < sizeof rules->rule / sizeof rules->rule[0]) {
+        rules->rule[rules->count++] = (struct facet_record_rule){list, key, r->rule};
+    }
+}
+
 static void new_line(struct facet_record *r)
 {
     if (r->depth != 0) {
@@ -100,6 +130,7 @@ static void begin_member(struct facet_record *r, const char *key, bool object)
     if (key != NULL) {
         facet_strbuf_printf(&r->text, "\"%s\": ", key);
     }
+    note_rule(r, key);
     r->begun = true;
     r->nested = object;
 }
@@ -111,6 +142,7 @@ static void enter(struct facet_record *r, bool list, bool headed)
     FACET_REQUIRE(r->depth < 32);
     r->lists = (r->lists & ~(UINT32_C(1) << r->depth)) | (uint32_t)list << r->depth;
     r->headed = (r->headed & ~(UINT32_C(1) << r->depth)) | (uint32_t)headed << r->depth;
+    r->list[r->depth] = NULL;
     r->depth++;
 }
 
@@ -120,6 +152,7 @@ void facet_record_open(struct facet_record *r, const char *key, const char *head
         begin_member(r, key, true);
         facet_strbuf_putc(&r->text, '{');
         r->begun = false;
+        r->rule = NULL;
     } else if (heading != NULL) {
         va_list args;
 
@@ -141,6 +174,7 @@ void facet_record_list(struct facet_record *r, const char *key)
         r->nested = false;
     }
     enter(r, true, false);
+    r->list[r->depth - 1] = key;
 }
 
 void facet_record_close(struct facet_record *r)
@@ -155,6 +189,7 @@ void facet_record_close(struct facet_record *r)
             facet_strbuf_printf(&r->text, "\n%*s", 2 * (int)r->depth, "");
         }
         facet_strbuf_putc(&r->text, list ? ']' : '}');
+        r->rule = list ? r->rule : NULL;
         r->begun = true;
         r->nested = !list;
     }
@@ -177,8 +212,8 @@ void facet_record_line(struct facet_record *r, const char *label, const char *ru
             next_words(r, 0);
             facet_strbuf_printf(&r->text, "%-11s", label);
         }
-        r->rule = rule;
     }
+    r->rule = rule;
 }
 
 void facet_record_say(struct facet_record *r, const char *format, ...)
@@ -371,6 +406,9 @@ void facet_record_vector(
     static const char *const axis[] = {"x", "y", "z", "w"};
     const unsigned row = count % 4 == 0 ? 4 : 3;
 
+    if (r->json) { /* a line of its own */
+        r->rule = rule;
+    }
     facet_record_list(r, key);
     for (unsigned i = 0; i < count; i++) {
         uint32_t bits;
@@ -382,4 +420,5 @@ void facet_record_vector(
         facet_record_f32(r, r->json ? NULL : axis[i % row], bits);
     }
     facet_record_close(r);
+    r->rule = r->json ? NULL : r->rule;
 }

@@ -16,18 +16,30 @@
 
 #include <stdint.h>
 
+/* Which rule of the contract the members of a record follow, by the list around them: what the text
+ * says at the end of a line and JSON leaves out. */
+struct facet_record_rule {
+    const char *list, *key, *rule;
+};
+struct facet_record_rules {
+    struct facet_record_rule rule[64];
+    unsigned count; /* each list and key once; more are dropped */
+};
+
 struct facet_record {
     struct facet_strbuf text;
+    struct facet_record_rules *rules; /* JSON: filled in on the way unless NULL */
     bool json;       /* values that the text has in a heading are written only where this is set */
     unsigned indent; /* text: blanks before every line, besides those of headings */
     /* private */
-    bool begun;       /* JSON: the open object or list has a member; text: the line has begun */
-    bool blank;       /* text: nothing but blanks on the line so far */
-    bool nested;      /* JSON: the last member was an object */
-    unsigned depth;   /* of objects and lists; at most 32 */
-    uint32_t lists;   /* bit d: level d is a list, no object */
-    uint32_t headed;  /* bit d: level d has a heading, so its lines are indented */
-    const char *rule; /* ends the line of text */
+    bool begun;           /* JSON: the open object or list has a member; text: the line has begun */
+    bool blank;           /* text: nothing but blanks on the line so far */
+    bool nested;          /* JSON: the last member was an object */
+    unsigned depth;       /* of objects and lists; at most 32 */
+    uint32_t lists;       /* bit d: level d is a list, no object */
+    uint32_t headed;      /* bit d: level d has a heading, so its lines are indented */
+    const char *rule;     /* of what comes now; ends the line of text */
+    const char *list[32]; /* JSON: key of the list that each level is, NULL for an object */
 };
 
 void facet_record_init(struct facet_record *r, bool json);

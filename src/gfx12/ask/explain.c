@@ -28,17 +28,18 @@ static void put_float(struct facet_record *r, const char *key, float value)
     facet_record_float(r, key, f32_canonical(value));
 }
 
-static void put_vector(struct facet_record *r, const char *key, const float value[3])
+static void
+put_vector(struct facet_record *r, const char *key, const char *rule, const float value[3])
 {
     const float shown[] = {
         f32_canonical(value[0]), f32_canonical(value[1]), f32_canonical(value[2])};
 
-    facet_record_vector(r, key, NULL, shown, 3);
+    facet_record_vector(r, key, rule, shown, 3);
 }
 
 static void put_vec(struct facet_record *r, const char *key, struct facet_gfx12_vec v)
 {
-    put_vector(r, key, (const float[]){v.x, v.y, v.z});
+    put_vector(r, key, NULL, (const float[]){v.x, v.y, v.z});
 }
 
 static void put_triple(struct facet_record *r, const char *key, int64_t a, int64_t b, int64_t c)
@@ -67,10 +68,10 @@ static void put_child(struct facet_record *r,
     facet_record_vector(r, "hi", "5.2", c->hi, 3);
     facet_record_line(r, NULL, "9.2 step 2");
     facet_record_word(r, "cull", facet_gfx12_cull_name(c->cull));
-    put_vector(r, "lo_minus_o", c->slab.lo_o);
-    put_vector(r, "hi_minus_o", c->slab.hi_o);
-    put_vector(r, "near", c->slab.near);
-    put_vector(r, "far", c->slab.far);
+    put_vector(r, "lo_minus_o", "9.2 step 4", c->slab.lo_o);
+    put_vector(r, "hi_minus_o", "9.2 step 4", c->slab.hi_o);
+    put_vector(r, "near", "9.2 step 4", c->slab.near);
+    put_vector(r, "far", "9.2 step 4", c->slab.far);
     facet_record_line(r, "interval", "9.2 step 4");
     facet_record_float(r, "A", slab->enter);
     facet_record_float(r, "B", slab->leave);
@@ -111,7 +112,7 @@ static void put_children(struct facet_record *r,
     }
     facet_record_vector(r, "slab_origin", NULL, s->slab_ray.origin, 3);
     facet_record_vector(r, "slab_direction", NULL, s->slab_direction, 3);
-    put_vector(r, "inverse", s->slab_ray.inverse);
+    put_vector(r, "inverse", "9.2 step 3", s->slab_ray.inverse);
     facet_record_line(r, NULL, NULL);
     facet_record_float(r, "grow", s->slab_ray.grow);
     facet_record_list(r, "children");
