@@ -32,6 +32,7 @@ struct tally {
     const struct facet_gfx12_walk *walk;
     struct facet_gfx12_bvh_stats *out;
     double *below; /* box: sum of visits times area below it; instance: cost of its BLAS */
+    double *cost;  /* what boxes have given to each node, or NULL when nobody asks */
 };
 
 /* Union of the node's child boxes. */
@@ -81,7 +82,7 @@ static void count_box(struct tally *t, uint32_t node)
     for (unsigned i = 0; i < count; i++) {
         uint32_t lo[3], hi[3];
         uint32_t target;
-        double area;
+        double area, here;
 
         if (!facet_gfx12_link_leads(t->walk, &links[i], &target) ||
             (i > 0 && links[i].id == links[i - 1].id)) {
@@ -91,34 +92,43 @@ static void count_box(struct tally *t, uint32_t node)
         area = decoded_area(lo, hi);
         switch (facet_gfx12_id_kind(links[i].id)) {
         case FACET_GFX12_KIND_BOX:
-            sum += area + t->below[target];
+            here = area + t->below[target];
             break;
         case FACET_GFX12_KIND_INSTANCE:
-            sum += area * (1.0 + t->below[target]);
+            here = area * (1.0 + t->below[target]);
             break;
         default: {
             unsigned pairs = count_range(t, &links[i]);
 
             t->out->ranges++;
             t->out->range_pairs[pairs < 16 ? pairs : 16]++;
-            sum += area * pairs;
+            here = area * pairs;
             break;
         }
+        }
+        sum += here;
+        if (t->cost != NULL) {
+            t->cost[target] += here;
         }
     }
     t->below[node] = sum;
 }
 
-/* Cost of a level whose root is `node`, relative to meeting the root's box. */
-static double level_cost(const struct tally *t, uint32_t node)
+static double root_area(const struct tally *t, uint32_t node)
 {
     struct facet_gfx12_link links[8];
     unsigned count = facet_gfx12_links(t->view, t->walk, node, links);
     struct facet_gfx12_box box;
-    double area;
 
     facet_gfx12_box_decode(facet_gfx12_node_bytes(t->view, node), &box);
-    area = node_area(&box, links, count);
+    return node_area(&box, links, count);
+}
+
+/* Cost of a level whose root is `node`, relative to meeting the root's box. */
+static double level_cost(const struct tally *t, uint32_t node)
+{
+    const double area = root_area(t, node);
+
     return area > 0.0 ? 1.0 + t->below[node] / area : 1.0;
 }
 
@@ -196,14 +206,76 @@ static void count_depths(struct tally *t, uint32_t *depth)
     }
 }
 
+/* Children first: costs of parents are made of those of children. */
+static void count_nodes(struct tally *t)
+{
+    for (uint32_t i = 0; i < t->walk->reached; i++) {
+        uint32_t node = t->walk->order[i];
+
+        switch (t->walk->nodes[node].kind) {
+        case FACET_GFX12_KIND_BOX:
+            count_box(t, node);
+            break;
+        case FACET_GFX12_KIND_INSTANCE:
+            count_instance(t, node);
+            break;
+        default:
+            count_prim(t, node);
+            break;
+        }
+    }
+}
+
+static double root_cost(const struct tally *t, uint32_t root)
+{
+    return t->walk->nodes[root].kind == FACET_GFX12_KIND_BOX ? level_cost(t, root) : 1.0;
+}
+
+/* Parents first: each level by the area of its root, which `scale` hands down. */
+static void scale_costs(const struct tally *t, double *scale)
+{
+    for (uint32_t i = t->walk->reached; i-- > 0;) {
+        uint32_t node = t->walk->order[i];
+        uint32_t parent = t->walk->nodes[node].parent;
+
+        if (parent != FACET_GFX12_NO_NODE &&
+            t->walk->nodes[parent].kind != FACET_GFX12_KIND_INSTANCE) {
+            scale[node] = scale[parent];
+            t->cost[node] = scale[node] > 0.0 ? t->cost[node] / scale[node] : 0.0;
+        } else {
+            t->cost[node] = root_cost(t, node);
+            scale[node] =
+                t->walk->nodes[node].kind == FACET_GFX12_KIND_BOX ? root_area(t, node) : 0.0;
+        }
+    }
+}
+
+enum facet_status facet_gfx12_bvh_costs(const struct facet_gfx12_view *view,
+                                        const struct facet_gfx12_walk *walk,
+                                        double *cost,
+                                        struct facet_error *err)
+{
+    struct facet_gfx12_bvh_stats unused = {0};
+    struct tally t = {view, walk, &unused, calloc((size_t)walk->count + 1, sizeof *t.below), cost};
+
+    if (t.below == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for costs");
+    }
+    memset(cost, 0, (size_t)walk->count * sizeof *cost);
+    count_nodes(&t);
+    /* In place of what was below, which only the root of a level still needs. */
+    scale_costs(&t, t.below);
+    free(t.below);
+    return FACET_OK;
+}
+
 enum facet_status facet_gfx12_bvh_stats(const struct facet_gfx12_view *view,
                                         const struct facet_gfx12_walk *walk,
                                         struct facet_gfx12_bvh_stats *out,
                                         struct facet_error *err)
 {
-    struct tally t = {view, walk, out, calloc((size_t)walk->count + 1, sizeof *t.below)};
+    struct tally t = {view, walk, out, calloc((size_t)walk->count + 1, sizeof *t.below), NULL};
     uint32_t *depth = calloc((size_t)walk->count + 1, sizeof *depth);
-    uint32_t root;
     uint64_t *bases;
     bool counted;
 
@@ -214,28 +286,13 @@ enum facet_status facet_gfx12_bvh_stats(const struct facet_gfx12_view *view,
         free(depth);
         return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for statistics");
     }
-    for (uint32_t i = 0; i < walk->reached; i++) {
-        uint32_t node = walk->order[i];
-
-        switch (walk->nodes[node].kind) {
-        case FACET_GFX12_KIND_BOX:
-            count_box(&t, node);
-            break;
-        case FACET_GFX12_KIND_INSTANCE:
-            count_instance(&t, node);
-            break;
-        default:
-            count_prim(&t, node);
-            break;
-        }
-    }
+    count_nodes(&t);
     out->raw_nodes = out->nodes - walk->reached;
     out->bottom_levels = facet_gfx12_bottom_levels(view, walk, &bases);
     counted = bases != NULL;
     free(bases);
     if (walk->reached != 0) {
-        root = walk->order[walk->reached - 1];
-        out->sah = walk->nodes[root].kind == FACET_GFX12_KIND_BOX ? level_cost(&t, root) : 1.0;
+        out->sah = root_cost(&t, walk->order[walk->reached - 1]);
         count_depths(&t, depth);
     }
     free(t.below);

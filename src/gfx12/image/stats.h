@@ -35,4 +35,12 @@ enum facet_status facet_gfx12_bvh_stats(const struct facet_gfx12_view *view,
                                         struct facet_gfx12_bvh_stats *out,
                                         struct facet_error *err);
 
+/* The part of `sah` that each reached node has, with all below it: of the intersect instructions
+ * that a random line through the root of the node's level takes. `cost` is by unit, as walk->nodes;
+ * the root of a level has all of its level. */
+enum facet_status facet_gfx12_bvh_costs(const struct facet_gfx12_view *view,
+                                        const struct facet_gfx12_walk *walk,
+                                        double *cost,
+                                        struct facet_error *err);
+
 #endif
