@@ -37,6 +37,10 @@ int page_give_handle(const void *object);
 int page_fail(const struct facet_error *err);
 int page_no_memory(const char *for_what);
 
+struct facet_diag_list;
+/* The member "diagnostics" of an open object: what the assembler complains about (page_isa.c). */
+void page_put_diagnostics(struct facet_record *r, const struct facet_diag_list *list);
+
 /* ---- while a call lasts ---- */
 
 /* Tells the page how far a long call is; it cannot interrupt one. */

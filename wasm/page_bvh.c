@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_FINDINGS = 10000 };                    /* of XPHMG_RT, as GFX12's validator keeps */
 enum { MOST_NODES = 1000, MOST_VISITS = 1 << 20 }; /* as `facet bvh why` has it */
 
 /* ---- life ---- */
@@ -29,6 +30,7 @@ static void close(struct page_bvh *b)
             facet_gfx12_walk_free(&b->walk);
         }
         free(b->number);
+        page_rt_forget(b);
         free(b->segments);
         facet_gfx12_structures_free(&b->structures);
         free(b);
@@ -49,22 +51,20 @@ int PAGE_EXPORT(page_bvh_open)(const uint8_t *image,
     const struct page_bvh_place place = {
         driver, structure, base, root, segments, segment_bytes / (3 * sizeof *segments)};
     struct page_bvh *b = calloc(1, sizeof *b);
-    struct facet_blob bytes = {malloc(size + 1), size};
+    struct facet_blob own = {0};
     struct facet_error err = {0};
     struct facet_record *r;
     enum facet_status status;
 
-    if (b == NULL || bytes.data == NULL) {
-        free(b);
-        facet_blob_free(&bytes);
+    if (b == NULL) {
         return page_no_memory("an image");
     }
-    memcpy(bytes.data, image, size);
-    status = page_bvh_place(b, &place, &bytes, &err);
+    status = page_bvh_place(b, &place, image, size, &own, &err);
     if (status == FACET_OK) {
-        status = facet_bvh_open(bytes.data, bytes.size, &b->bvh, &err);
+        status = own.data != NULL ? facet_bvh_open(own.data, own.size, &b->bvh, &err)
+                                  : facet_bvh_open(image, size, &b->bvh, &err);
     }
-    facet_blob_free(&bytes);
+    facet_blob_free(&own);
     if (status != FACET_OK) {
         close(b);
         return page_fail(&err);
@@ -247,7 +247,7 @@ static int check_rt(struct page_bvh *b)
     struct facet_error err = {0};
     struct facet_record *r;
 
-    if (facet_rtbvh_check(b->view.bytes, b->view.size, 0, &check, &err) != FACET_OK) {
+    if (facet_rtbvh_check(b->view.bytes, b->view.size, MOST_FINDINGS, &check, &err) != FACET_OK) {
         return page_fail(&err);
     }
     r = page_begin();
@@ -262,7 +262,7 @@ static int check_rt(struct page_bvh *b)
                     rule->id,
                     rule->requirement,
                     check.findings[i].offset,
-                    FACET_NONE,
+                    page_rt_node_at(b, &check.view, check.findings[i].offset),
                     rule->title,
                     check.findings[i].text);
     }
@@ -328,6 +328,9 @@ int PAGE_EXPORT(page_bvh_figures)(struct page_bvh *b)
     struct facet_error err = {0};
     struct facet_record *r;
 
+    if (b->format == FACET_BVH_FORMAT_XPHMG) {
+        return page_rt_figures(b);
+    }
     if (page_bvh_walk(b, &err) != FACET_OK ||
         facet_gfx12_bvh_stats(&b->view, &b->walk, &s, &err) != FACET_OK) {
         return page_fail(&err);
@@ -380,6 +383,35 @@ page_bvh_query(const struct page_bvh *b, const float *ray, uint32_t flags, uint3
     return query;
 }
 
+/* Rules of the members of the last record that was made. */
+static struct facet_record_rules rules;
+
+/* {LIST: {MEMBER: RULE}}: what the text of `facet bvh why` says behind the values of the ray that
+ * was explained last. */
+int PAGE_EXPORT(page_bvh_rules)(void)
+{
+    struct facet_record *r = page_begin();
+
+    for (unsigned i = 0; i < rules.count; i++) {
+        bool first = true;
+
+        for (unsigned k = 0; k < i; k++) {
+            first = first && strcmp(rules.rule[k].list, rules.rule[i].list) != 0;
+        }
+        if (!first) {
+            continue;
+        }
+        facet_record_open(r, rules.rule[i].list, NULL);
+        for (unsigned k = i; k < rules.count; k++) {
+            if (strcmp(rules.rule[k].list, rules.rule[i].list) == 0) {
+                facet_record_word(r, rules.rule[k].key, rules.rule[k].rule);
+            }
+        }
+        facet_record_close(r);
+    }
+    return page_end();
+}
+
 /* The JSON of `facet bvh why --json`. Flags are the ray flags of 2.2. */
 int PAGE_EXPORT(page_bvh_explain)(
     struct page_bvh *b, const float *ray, size_t bytes, uint32_t flags, uint32_t mask)
@@ -400,6 +432,8 @@ int PAGE_EXPORT(page_bvh_explain)(
     query = page_bvh_query(b, ray, flags, mask);
     facet_gfx12_unit_view(&unit, &b->view);
     facet_record_init(&record, true);
+    rules.count = 0;
+    record.rules = &rules;
     status = facet_gfx12_record_trace(&record, &unit, &query, MOST_NODES, NULL, NULL, &err);
     if (status == FACET_OK) {
         facet_record_end(&record);

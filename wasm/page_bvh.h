@@ -4,10 +4,20 @@
 
 #include "gfx12/drivers/structures.h"
 #include "gfx12/image/walk.h"
+#include "rt_image/check.h"
 #include "scene/scene.h"
 #include "wasm/page.h"
 
 #include <facet/bvh.h>
+
+/* The places of an image of XPHMG_RT and the nodes of its tree. */
+struct page_rt_places {
+    struct facet_rtbvh_place *sorted; /* by address */
+    uint32_t *number;                 /* of the node, by place; FACET_NONE for none */
+    uint32_t sorted_count;
+    uint32_t *place; /* of `sorted`, by number of the node */
+    uint32_t count;
+};
 
 struct page_bvh {
     facet_bvh *bvh; /* checks, prints and traces images in one piece */
@@ -17,6 +27,7 @@ struct page_bvh {
     struct facet_gfx12_structures structures; /* of a driver or a capture; count 0: none */
     bool walked;
     struct facet_gfx12_walk walk; /* once walked; order has parents after children */
+    struct page_rt_places rt;     /* XPHMG_RT, once the tree was made */
     uint32_t *number; /* of the tree, by unit of 64 bytes: FACET_NONE where no node is */
 };
 
@@ -32,14 +43,28 @@ struct page_bvh_place {
     size_t segment_count;
 };
 
-/* Sets view, segments and structures; *bytes become what the image holds, for which the caller
- * gives a copy that it owns. */
+/* Sets view, segments and structures. *own becomes what the image holds where that is not `image`
+ * itself: the view points at one of them. */
 enum facet_status page_bvh_place(struct page_bvh *b,
                                  const struct page_bvh_place *place,
-                                 struct facet_blob *bytes,
+                                 const uint8_t *image,
+                                 size_t size,
+                                 struct facet_blob *own,
                                  struct facet_error *err);
 /* Members of an open object: what `facet bvh info --json` says about structures. */
 void page_bvh_put_structures(const struct page_bvh *b, struct facet_record *r);
+
+/* ---- page_rt_tree.c: answers for images of XPHMG_RT ---- */
+
+int page_rt_tree(struct page_bvh *b);
+void page_rt_forget(struct page_bvh *b);
+int page_rt_triangles(const struct page_bvh *b, uint32_t first, uint32_t count);
+/* Once the tree was made. */
+int page_rt_node(const struct page_bvh *b, uint32_t i);
+int page_rt_figures(const struct page_bvh *b);
+/* The number of the node or TriRange that has the byte, once the tree was made; else FACET_NONE. */
+uint32_t
+page_rt_node_at(const struct page_bvh *b, const struct facet_rtbvh_view *view, uint64_t offset);
 
 /* ---- page_bvh.c ---- */
 

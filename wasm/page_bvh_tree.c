@@ -1,70 +1,17 @@
-/* The nodes of a GFX12 image as columns of numbers, for views that show millions of them. */
-#include "wasm/page_bvh.h"
+/* The nodes of a GFX12 image, and its triangles. */
+#include "wasm/page_tree.h"
 
 #include "base/float.h"
 #include "gfx12/ask/bounds.h"
 #include "gfx12/ask/brute.h"
 #include "gfx12/image/node.h"
+#include "gfx12/image/stats.h"
 #include "gfx12/image/text.h"
 
 #include <facet/machine.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the answer: columns one after the other, each at a multiple of eight bytes ---- */
-
-struct tree {
-    uint32_t count, level_count, instance_count;
-    double *offset;         /* per node, in bytes */
-    double *level_base;     /* per level */
-    uint32_t *id;           /* per node, from here on */
-    int32_t *parent;        /* -1: the root */
-    uint32_t *level;        /* number */
-    uint32_t *triangles;    /* in or below it */
-    uint32_t *depth;        /* from the root of everything */
-    float *box;             /* six each: lo, hi */
-    float *area, *overlap;  /* see types.ts */
-    uint32_t *level_root;   /* per level: a node */
-    uint32_t *instance;     /* per instance: its node */
-    int32_t *instance_goes; /* per instance: the level it shows, -1: none */
-    float *to_world;        /* per instance: twelve */
-    uint8_t *kind, *slot, *children;
-};
-
-static void *column(uint8_t *bytes, size_t *at, size_t count, size_t size)
-{
-    void *here = bytes != NULL ? bytes + *at : NULL;
-
-    *at = (*at + count * size + 7) / 8 * 8;
-    return here;
-}
-
-/* Lays the columns into `bytes`; NULL: only says how many there are. web/src/engine/bvh.ts has the
- * same list. */
-static size_t lay_out(struct tree *t, uint8_t *bytes)
-{
-    size_t at = 16;
-
-    t->offset = column(bytes, &at, t->count, 8);
-    t->level_base = column(bytes, &at, t->level_count, 8);
-    t->id = column(bytes, &at, t->count, 4);
-    t->parent = column(bytes, &at, t->count, 4);
-    t->level = column(bytes, &at, t->count, 4);
-    t->triangles = column(bytes, &at, t->count, 4);
-    t->depth = column(bytes, &at, t->count, 4);
-    t->box = column(bytes, &at, t->count, 24);
-    t->area = column(bytes, &at, t->count, 4);
-    t->overlap = column(bytes, &at, t->count, 4);
-    t->level_root = column(bytes, &at, t->level_count, 4);
-    t->instance = column(bytes, &at, t->instance_count, 4);
-    t->instance_goes = column(bytes, &at, t->instance_count, 4);
-    t->to_world = column(bytes, &at, t->instance_count, 48);
-    t->kind = column(bytes, &at, t->count, 1);
-    t->slot = column(bytes, &at, t->count, 1);
-    t->children = column(bytes, &at, t->count, 1);
-    return at;
-}
 
 /* ---- what is known of each node ---- */
 
@@ -134,29 +81,6 @@ static void levels_free(struct levels *levels)
 
 /* ---- boxes ---- */
 
-static void empty(float box[6])
-{
-    for (unsigned k = 0; k < 3; k++) {
-        box[k] = INFINITY;
-        box[3 + k] = -INFINITY;
-    }
-}
-
-static void widen(float box[6], const float lo[3], const float hi[3])
-{
-    for (unsigned k = 0; k < 3; k++) {
-        box[k] = fminf(box[k], lo[k]);
-        box[3 + k] = fmaxf(box[3 + k], hi[k]);
-    }
-}
-
-static float surface(const float box[6])
-{
-    const float x = box[3] - box[0], y = box[4] - box[1], z = box[5] - box[2];
-
-    return x >= 0 && y >= 0 && z >= 0 ? x * y + y * z + z * x : 0.0F;
-}
-
 static void child_box(const struct facet_gfx12_box *stored, unsigned slot, float box[6])
 {
     double lo[3], hi[3];
@@ -175,7 +99,7 @@ static void own_box(const struct page_bvh *b, uint32_t i, float box[6])
     struct facet_gfx12_link links[8];
     struct facet_gfx12_box stored;
 
-    empty(box);
+    page_box_empty(box);
     if (kind_of(b, i) == FACET_GFX12_KIND_BOX) {
         const unsigned count = facet_gfx12_links(&b->view, &b->walk, page_bvh_unit(b, i), links);
 
@@ -184,7 +108,7 @@ static void own_box(const struct page_bvh *b, uint32_t i, float box[6])
             float child[6];
 
             child_box(&stored, links[c].slot, child);
-            widen(box, child, child + 3);
+            page_box_widen(box, child, child + 3);
         }
     } else if (kind_of(b, i) == FACET_GFX12_KIND_PRIMITIVE) {
         for (unsigned p = 0; p < facet_gfx12_stored_pairs(bytes); p++) {
@@ -197,14 +121,14 @@ static void own_box(const struct page_bvh *b, uint32_t i, float box[6])
                 for (unsigned k = 0; k < 3; k++) {
                     point[k] = facet_float_of(pair.vertex[v / 3][v % 3][k]);
                 }
-                widen(box, point, point);
+                page_box_widen(box, point, point);
             }
         }
     }
 }
 
 /* The box that the parent has for it; at the top of a level what the node itself holds. */
-static void find_box(const struct page_bvh *b, struct tree *t, uint32_t i)
+static void find_box(const struct page_bvh *b, struct page_tree *t, uint32_t i)
 {
     const int32_t parent = t->parent[i];
     struct facet_gfx12_box stored;
@@ -217,31 +141,20 @@ static void find_box(const struct page_bvh *b, struct tree *t, uint32_t i)
     }
 }
 
-/* The surface of what two children share, summed over all pairs, relative to that of all. */
 static float overlap(const struct page_bvh *b, uint32_t i)
 {
     struct facet_gfx12_link links[8];
     const unsigned count = facet_gfx12_links(&b->view, &b->walk, page_bvh_unit(b, i), links);
     struct facet_gfx12_box stored;
-    float boxes[8][6], all[6], sum = 0.0F, whole;
+    uint32_t id[8];
+    float boxes[8][6];
 
-    empty(all);
     facet_gfx12_box_decode(bytes_of(b, i), &stored);
     for (unsigned c = 0; c < count; c++) {
         child_box(&stored, links[c].slot, boxes[c]);
-        widen(all, boxes[c], boxes[c] + 3);
-        for (unsigned d = 0; d < c; d++) {
-            float common[6];
-
-            for (unsigned k = 0; k < 3; k++) {
-                common[k] = fmaxf(boxes[c][k], boxes[d][k]);
-                common[3 + k] = fminf(boxes[c][3 + k], boxes[d][3 + k]);
-            }
-            sum += links[c].id != links[d].id ? surface(common) : 0.0F;
-        }
+        id[c] = links[c].id;
     }
-    whole = surface(all);
-    return whole > 0.0F ? sum / whole : 0.0F;
+    return page_box_overlap((const float(*)[6])boxes, id, count);
 }
 
 /* ---- triangles ---- */
@@ -277,7 +190,7 @@ static uint32_t instance_target(const struct page_bvh *b, uint32_t i)
 
 /* Children come after parents, so sums are made from the end. An instance that shares its bottom
  * level with one before it has no node of its own below it. */
-static void sum_triangles(const struct page_bvh *b, struct tree *t)
+static void sum_triangles(const struct page_bvh *b, struct page_tree *t)
 {
     for (uint32_t i = t->count; i-- > 0;) {
         if (t->kind[i] == FACET_GFX12_KIND_PRIMITIVE) {
@@ -305,7 +218,7 @@ static void sum_triangles(const struct page_bvh *b, struct tree *t)
 /* ---- columns ---- */
 
 static void
-fill_node(const struct page_bvh *b, const struct levels *levels, struct tree *t, uint32_t i)
+fill_node(const struct page_bvh *b, const struct levels *levels, struct page_tree *t, uint32_t i)
 {
     const uint32_t unit = page_bvh_unit(b, i), parent = parent_of(b, i);
     struct facet_gfx12_link links[8];
@@ -324,8 +237,11 @@ fill_node(const struct page_bvh *b, const struct levels *levels, struct tree *t,
     t->overlap[i] = t->kind[i] == FACET_GFX12_KIND_BOX ? overlap(b, i) : 0.0F;
 }
 
-static void fill_instance(
-    const struct page_bvh *b, const struct levels *levels, struct tree *t, uint32_t n, uint32_t i)
+static void fill_instance(const struct page_bvh *b,
+                          const struct levels *levels,
+                          struct page_tree *t,
+                          uint32_t n,
+                          uint32_t i)
 {
     const uint32_t target = instance_target(b, i);
     struct facet_gfx12_instance stored;
@@ -346,7 +262,7 @@ static void fill_instance(
     }
 }
 
-static void fill(const struct page_bvh *b, const struct levels *levels, struct tree *t)
+static void fill(const struct page_bvh *b, const struct levels *levels, struct page_tree *t)
 {
     uint32_t instances = 0, met = 0;
 
@@ -364,19 +280,33 @@ static void fill(const struct page_bvh *b, const struct levels *levels, struct t
         }
     }
     for (uint32_t i = 0; i < t->count; i++) {
-        const float whole = surface(t->box + 6 * (size_t)t->level_root[t->level[i]]);
+        const float whole = page_box_surface(t->box + 6 * (size_t)t->level_root[t->level[i]]);
 
-        t->area[i] = whole > 0.0F ? surface(t->box + 6 * (size_t)i) / whole : 0.0F;
+        t->area[i] = whole > 0.0F ? page_box_surface(t->box + 6 * (size_t)i) / whole : 0.0F;
     }
     sum_triangles(b, t);
 }
 
-/* Four words, counts of nodes, levels and instances, then the columns of lay_out. */
-int PAGE_EXPORT(page_bvh_tree)(struct page_bvh *b)
+static enum facet_status
+fill_costs(const struct page_bvh *b, struct page_tree *t, struct facet_error *err)
+{
+    double *cost = malloc(((size_t)b->walk.count + 1) * sizeof *cost);
+    enum facet_status status = cost != NULL
+                                   ? facet_gfx12_bvh_costs(&b->view, &b->walk, cost, err)
+                                   : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the tree");
+
+    for (uint32_t i = 0; i < t->count && status == FACET_OK; i++) {
+        t->cost[i] = (float)cost[page_bvh_unit(b, i)];
+    }
+    free(cost);
+    return status;
+}
+
+static int make_tree(struct page_bvh *b)
 {
     struct levels levels = {0};
     struct facet_error err = {0};
-    struct tree tree = {0};
+    struct page_tree tree = {.slots = 8};
     uint8_t *bytes = NULL;
     size_t size = 0;
 
@@ -387,18 +317,27 @@ int PAGE_EXPORT(page_bvh_tree)(struct page_bvh *b)
         tree.count = b->walk.reached;
         tree.level_count = levels.count;
         tree.instance_count = levels.instances;
-        size = lay_out(&tree, NULL);
-        bytes = calloc(size, 1);
+        bytes = page_tree_make(&tree, &size);
     }
     if (bytes != NULL) {
-        memcpy(bytes,
-               (const uint32_t[]){tree.count, tree.level_count, tree.instance_count, 0},
-               4 * sizeof(uint32_t));
-        (void)lay_out(&tree, bytes);
         fill(b, &levels, &tree);
     }
     levels_free(&levels);
-    return bytes != NULL ? page_give_bytes(bytes, size) : page_no_memory("the tree");
+    if (bytes == NULL) {
+        return page_no_memory("the tree");
+    }
+    if (fill_costs(b, &tree, &err) != FACET_OK) {
+        free(bytes);
+        return page_fail(&err);
+    }
+    return page_give_bytes(bytes, size);
+}
+
+/* Four words, counts of nodes, levels and instances and the slots of a box, then the columns of
+ * page_tree.h. */
+int PAGE_EXPORT(page_bvh_tree)(struct page_bvh *b)
+{
+    return b->format == FACET_BVH_FORMAT_GFX12 ? make_tree(b) : page_rt_tree(b);
 }
 
 /* A node as `facet bvh dump --json` writes it. */
@@ -407,6 +346,9 @@ int PAGE_EXPORT(page_bvh_node)(struct page_bvh *b, uint32_t i)
     struct facet_strbuf out;
     struct facet_error err = {0};
 
+    if (b->format == FACET_BVH_FORMAT_XPHMG) {
+        return page_rt_node(b, i);
+    }
     if (page_bvh_walk(b, &err) == FACET_OK && i >= b->walk.reached) {
         (void)facet_fail(&err, FACET_ERR_USAGE, i, "there is no node %u", (unsigned)i);
     }
@@ -423,8 +365,6 @@ int PAGE_EXPORT(page_bvh_node)(struct page_bvh *b, uint32_t i)
 }
 
 /* ---- triangles ---- */
-
-enum { TRIANGLE_WORDS = 12 }; /* nine floats, then node, geometry, primitive */
 
 static void
 put_triangle(uint32_t *to, const struct facet_gfx12_pair *pair, unsigned k, uint32_t node)
@@ -444,6 +384,9 @@ int PAGE_EXPORT(page_bvh_triangles)(struct page_bvh *b, uint32_t first, uint32_t
     uint32_t end, *out;
     size_t total = 0, at = 0;
 
+    if (b->format == FACET_BVH_FORMAT_XPHMG) {
+        return page_rt_triangles(b, first, count);
+    }
     if (page_bvh_walk(b, &err) != FACET_OK) {
         return page_fail(&err);
     }
@@ -452,7 +395,7 @@ int PAGE_EXPORT(page_bvh_triangles)(struct page_bvh *b, uint32_t first, uint32_t
     for (uint32_t i = first; i < end; i++) {
         total += kind_of(b, i) == FACET_GFX12_KIND_PRIMITIVE ? triangles_in(bytes_of(b, i)) : 0;
     }
-    out = malloc(total * TRIANGLE_WORDS * sizeof *out + 1);
+    out = malloc(total * PAGE_TRIANGLE_WORDS * sizeof *out + 1);
     if (out == NULL) {
         return page_no_memory("the triangles");
     }
@@ -467,10 +410,10 @@ int PAGE_EXPORT(page_bvh_triangles)(struct page_bvh *b, uint32_t first, uint32_t
             for (unsigned k = 0; k < 2; k++) {
                 if (!facet_gfx12_tri_procedural(&pair.desc.tri[k]) &&
                     (k == 0 || !facet_gfx12_tri_absent(&pair.desc.tri[k]))) {
-                    put_triangle(out + TRIANGLE_WORDS * at++, &pair, k, i);
+                    put_triangle(out + PAGE_TRIANGLE_WORDS * at++, &pair, k, i);
                 }
             }
         }
     }
-    return page_give_bytes(out, at * TRIANGLE_WORDS * sizeof *out);
+    return page_give_bytes(out, at * PAGE_TRIANGLE_WORDS * sizeof *out);
 }

@@ -35,6 +35,24 @@ static bool known(int isa, struct facet_error *err)
 
 static struct facet_blob program; /* of the last text */
 
+void page_put_diagnostics(struct facet_record *r, const struct facet_diag_list *list)
+{
+    facet_record_list(r, "diagnostics");
+    for (size_t i = 0; i < list->count; i++) {
+        const struct facet_diag *d = &list->items[i];
+
+        facet_record_open(r, NULL, NULL);
+        facet_record_word(r, "severity", "error");
+        facet_record_number(r, "line", d->line);
+        facet_record_number(r, "column", d->column);
+        facet_record_number(r, "length", d->length);
+        facet_record_word(r, "message", d->message);
+        facet_record_word(r, "hint", d->hint);
+        facet_record_close(r);
+    }
+    facet_record_close(r);
+}
+
 /* A text to an ELF file, which page_isa_program hands out: {"ok", "diagnostics"}. */
 int PAGE_EXPORT(page_isa_assemble)(int isa, const char *text, size_t size, const char *name)
 {
@@ -63,20 +81,7 @@ int PAGE_EXPORT(page_isa_assemble)(int isa, const char *text, size_t size, const
     }
     r = page_begin();
     facet_record_bool(r, "ok", status == FACET_OK);
-    facet_record_list(r, "diagnostics");
-    for (size_t i = 0; i < last.diags.count; i++) {
-        const struct facet_diag *d = &last.diags.items[i];
-
-        facet_record_open(r, NULL, NULL);
-        facet_record_word(r, "severity", "error");
-        facet_record_number(r, "line", d->line);
-        facet_record_number(r, "column", d->column);
-        facet_record_number(r, "length", d->length);
-        facet_record_word(r, "message", d->message);
-        facet_record_word(r, "hint", d->hint);
-        facet_record_close(r);
-    }
-    facet_record_close(r);
+    page_put_diagnostics(r, &last.diags);
     facet_asm_result_free(&last);
     return page_end();
 }

@@ -504,23 +504,6 @@ static bool place_frame(struct options *o)
 
 /* ---- the program ---- */
 
-static void put_diagnostics(const struct facet_diag_list *list, struct facet_record *r)
-{
-    facet_record_list(r, "diagnostics");
-    for (size_t i = 0; i < list->count; i++) {
-        const struct facet_diag *d = &list->items[i];
-
-        facet_record_open(r, NULL, NULL);
-        facet_record_number(r, "line", d->line);
-        facet_record_number(r, "column", d->column);
-        facet_record_number(r, "length", d->length);
-        facet_record_word(r, "message", d->message);
-        facet_record_word(r, "hint", d->hint);
-        facet_record_close(r);
-    }
-    facet_record_close(r);
-}
-
 /* FACET_ERR_INPUT with an open record of complaints when the text is at fault. */
 static enum facet_status assemble(struct page_session *s,
                                   const uint8_t *text,
@@ -539,7 +522,7 @@ static enum facet_status assemble(struct page_session *s,
         result.object = NULL;
         status = facet_object_make_segments(s->program, err);
     } else if (*complained) {
-        put_diagnostics(&result.diags, page_begin());
+        page_put_diagnostics(page_begin(), &result.diags);
     }
     facet_asm_result_free(&result);
     return status;

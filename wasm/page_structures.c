@@ -130,20 +130,19 @@ static enum facet_status inflate(const uint8_t *file,
 
 static enum facet_status open_capture(struct page_bvh *b,
                                       const struct page_bvh_place *place,
-                                      struct facet_blob *bytes,
+                                      struct facet_blob *own,
                                       struct facet_error *err)
 {
     struct facet_gfx12_capture capture;
 
-    if (facet_gfx12_capture_open(bytes->data, bytes->size, inflate, &capture, err) != FACET_OK) {
+    if (facet_gfx12_capture_open(b->view.bytes, b->view.size, inflate, &capture, err) != FACET_OK) {
         return err->status;
     }
-    facet_blob_free(bytes);
-    *bytes = (struct facet_blob){capture.bytes, (size_t)capture.size};
+    *own = (struct facet_blob){capture.bytes, (size_t)capture.size};
     b->segments = capture.segments;
     b->structures = capture.structures;
-    b->view = (struct facet_gfx12_view){.bytes = bytes->data,
-                                        .size = bytes->size,
+    b->view = (struct facet_gfx12_view){.bytes = own->data,
+                                        .size = own->size,
                                         .segments = b->segments,
                                         .segment_count = b->structures.count};
     return start(b, place, err);
@@ -164,7 +163,7 @@ static bool stays_plain(const struct page_bvh *b, const struct page_bvh_place *p
 
 static enum facet_status read_headers(struct page_bvh *b,
                                       const struct page_bvh_place *place,
-                                      struct facet_blob *bytes,
+                                      struct facet_blob *own,
                                       struct facet_error *err)
 {
     const enum facet_gfx12_driver driver = facet_gfx12_driver_find(place->driver);
@@ -180,16 +179,22 @@ static enum facet_status read_headers(struct page_bvh *b,
     if (b->view.segment_count == 0) {
         status = as_one_segment(b, place, driver, err);
     }
-    if (status == FACET_OK) {
-        status = facet_gfx12_structures_read(driver, &b->view, bytes->data, &b->structures, err);
+    if (status == FACET_OK) { /* nodes of some drivers are translated */
+        *own = (struct facet_blob){malloc((size_t)b->view.size + 1), (size_t)b->view.size};
+        if (own->data == NULL) {
+            return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for the structures");
+        }
+        memcpy(own->data, b->view.bytes, own->size);
+        b->view.bytes = own->data;
+        status = facet_gfx12_structures_read(driver, &b->view, own->data, &b->structures, err);
     }
     return status == FACET_OK ? start(b, place, err) : status;
 }
 
 /* What has a name and is no image, as the program refuses it. */
-static enum facet_status refuse_others(const struct facet_blob *bytes, struct facet_error *err)
+static enum facet_status refuse_others(const uint8_t *bytes, size_t size, struct facet_error *err)
 {
-    const struct facet_gfx12_looks looks = facet_gfx12_looks_like("", bytes->data, bytes->size);
+    const struct facet_gfx12_looks looks = facet_gfx12_looks_like("", bytes, size);
 
     return looks.what == NULL
                ? FACET_OK
@@ -198,13 +203,14 @@ static enum facet_status refuse_others(const struct facet_blob *bytes, struct fa
 
 enum facet_status page_bvh_place(struct page_bvh *b,
                                  const struct page_bvh_place *place,
-                                 struct facet_blob *bytes,
+                                 const uint8_t *image,
+                                 size_t size,
+                                 struct facet_blob *own,
                                  struct facet_error *err)
 {
     enum facet_status status;
 
-    b->view = (struct facet_gfx12_view){
-        .bytes = bytes->data, .size = bytes->size, .root = FACET_GFX12_ROOT};
+    b->view = (struct facet_gfx12_view){.bytes = image, .size = size, .root = FACET_GFX12_ROOT};
     if (!facet_gfx12_address_take(place->base, &b->view.base) ||
         b->view.base % FACET_GFX12_UNIT_BYTES != 0) {
         return facet_fail(err,
@@ -215,18 +221,18 @@ enum facet_status page_bvh_place(struct page_bvh *b,
                           "repeat bit 47",
                           place->base);
     }
-    if (facet_rtbvh_is(bytes->data, bytes->size)) {
+    if (facet_rtbvh_is(image, size)) {
         return FACET_OK;
     }
-    if (facet_gfx12_rdf_is(bytes->data, bytes->size)) {
-        status = open_capture(b, place, bytes, err);
+    if (facet_gfx12_rdf_is(image, size)) {
+        status = open_capture(b, place, own, err);
     } else {
-        status = refuse_others(bytes, err);
+        status = refuse_others(image, size, err);
         if (status == FACET_OK) {
             status = take_segments(b, place, err);
         }
         if (status == FACET_OK && !stays_plain(b, place)) {
-            status = read_headers(b, place, bytes, err);
+            status = read_headers(b, place, own, err);
         }
     }
     if (place->root != 0) {

@@ -37,6 +37,20 @@ test("an explained ray is facet bvh why --json", () => {
   }
 });
 
+test("rules of values are those of the text of facet bvh why", () => {
+  const said = facet("bvh", "why", "room.gfx12", "--ray", RAY_TEXT).toString();
+  wasm.text("page_bvh_explain", room.handle, new Float32Array(RAY), 0, 0xff);
+  const rules = wasm.json("page_bvh_rules");
+  assert.equal(rules.children.near, "9.2 step 4");
+  assert.equal(rules.triangles.miss, "9.4");
+  assert.equal(rules.children.grid_origin, undefined);
+  for (const [name, rule] of Object.entries(rules.children).filter(([key]) => !["hit", "duplicate"].includes(key))) {
+    assert.ok(said.split("\n").some((line) => new RegExp(`\\b${name}\\b`).test(line) && line.endsWith(`(${rule})`)), `${name} (${rule})`);
+  }
+  wasm.text("page_bvh_explain", cube.handle, new Float32Array([100, 100, 100, 1, 0, 0, 0, 1]), 0, 0);
+  assert.equal(wasm.json("page_bvh_rules").triangles, undefined, "of the last record alone");
+});
+
 test("an explained ray of XPHMG_RT is facet rt why --json", () => {
   assert.equal(wasm.text("page_rt_explain", tiles.handle, new Float32Array(RAY), 0, 1),
     facet("rt", "why", "--tiles", "cube.tiles", "--ray", RAY_TEXT, "--flags", "cull_back", "--json").toString());

@@ -48,7 +48,8 @@ facet("bvh", "build", join(source, "assets/room.glb"), "-o", "room.gfx12", "-q")
 const room = new Uint8Array(readFileSync(join(folder, "room.gfx12")));
 const RAY = { origin: [-1, 0.25, 0.5], direction: [1, 0.25, 0.125] };
 const told = JSON.parse(facet("bvh", "why", "room.gfx12", "--ray", "-1 0.25 0.5 1 0.25 0.125", "--json").toString());
-
+/** The record as the program prints it: the sections of the contract beside it are the page's. */
+const withoutRules = ({ rules, ...record }) => (assert.equal(rules.children.near, "9.2 step 4"), record);
 
 test("the engine says that it is ready, and which version it is", async (engine) => {
   const info = await engine.ready;
@@ -65,7 +66,7 @@ test("a ray is explained while a picture is drawn, and the picture comes in part
       over = true;
       return made;
     });
-  assert.deepEqual(await image.explain(RAY), told);
+  assert.deepEqual(withoutRules(await image.explain(RAY)), told);
   assert.equal(over, false, "the ray had to wait for the whole picture");
   const made = await picture;
   assert.equal(made.rgba.length, 4 * 960 * 540);
@@ -79,7 +80,7 @@ test("a picture that is cancelled ends, and the worker goes on", async (engine) 
   const picture = image.picture({ width: 2000, height: 2000, signal: stop.signal, progress: () => stop.abort() });
   await assert.rejects(picture, { name: "EngineError", status: "cancelled" });
   assert.equal(engine.link.generation, 1);
-  assert.deepEqual(await image.explain(RAY), told);
+  assert.deepEqual(withoutRules(await image.explain(RAY)), told);
   await assert.rejects(image.check({ signal: stop.signal }), { status: "cancelled" }, "a signal that was given before");
 });
 
@@ -91,7 +92,7 @@ test("a call that does not end takes its worker along; images open again, machin
   setTimeout(() => stop.abort(), 50);
   await assert.rejects(run, { status: "cancelled" });
   assert.equal(engine.link.generation, 2);
-  assert.deepEqual(await image.explain(RAY), told);
+  assert.deepEqual(withoutRules(await image.explain(RAY)), told);
   await assert.rejects(engine.link.raw("page_session_run", [session, 1n, -1, 0]), { status: "usage error" });
 });
 
@@ -126,7 +127,7 @@ test("a scene opens again by itself when its worker is gone", async (engine) => 
 test("a worker whose C code fails is made anew", async (engine) => {
   const image = await engine.bvh.open(room);
   await assert.rejects(engine.link.raw("page_bvh_node", [0xfffffff0, 0]), { name: "EngineError", status: "internal error" });
-  assert.deepEqual(await image.explain(RAY), told);
+  assert.deepEqual(withoutRules(await image.explain(RAY)), told);
   assert.equal(engine.link.generation, 2);
 });
 

@@ -2,25 +2,13 @@
  * and files that are broken. Ends with `N passed, N failed`. FACET and FACET_BUILD are as for engine.test.mjs. */
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
+import { build, engine, facet as run, file, folder, runCases, source, test } from "./cases.mjs";
 import { floats, pixels } from "./pixels.mjs";
 
-const source = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../..");
-const build = resolve(process.env.FACET_BUILD ?? join(source, "build"));
-const program = resolve(process.env.FACET ?? join(build, "facet"));
-const folder = mkdtempSync(join(tmpdir(), "facet-scene-"));
-const { buildSync } = await import(pathToFileURL(join(source, "web/node_modules/esbuild/lib/main.js")).href);
-
-buildSync({
-  stdin: { contents: 'export * from "./wasm.ts"; export * from "./calls.ts"; export * from "./scene.ts";', resolveDir: join(source, "web/src/engine") },
-  bundle: true, format: "esm", platform: "node", outfile: join(folder, "engine.mjs"), logLevel: "warning",
-});
-const { Wasm, calls, sceneApi } = await import(pathToFileURL(join(folder, "engine.mjs")).href);
+const { Wasm, calls, sceneApi } = await engine("wasm.ts", "calls.ts", "scene.ts");
 const wasm = await Wasm.make(readFileSync(join(build, "web/wasm/facet.wasm")));
 const quiet = { progress: () => undefined, part: () => undefined, pause: async () => undefined };
 
@@ -39,9 +27,7 @@ const scenes = sceneApi(link);
 const machines = await scenes.machines();
 const machine = (name) => machines.find((one) => one.name === name);
 
-function facet(...words) {
-  return execFileSync(program, words, { cwd: folder, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] });
-}
+const facet = (...words) => run(folder, ...words);
 
 /* What the program complains about, without its own name. */
 function complaint(...words) {
@@ -54,7 +40,6 @@ function complaint(...words) {
   return assert.fail("the program had nothing to complain about");
 }
 
-const file = (name) => join(folder, name);
 const asset = (name) => join(source, name);
 const load = (path, ...beside) => ({
   name: basename(path), bytes: readFileSync(path), beside: beside.map((name) => ({ name, bytes: readFileSync(join(dirname(path), name)) })),
@@ -62,8 +47,6 @@ const load = (path, ...beside) => ({
 const look = (more = {}) => ({
   width: 64, height: 36, spp: 1, bounces: 0, aoRays: 1, exposure: 1, clamp: false, shadows: true, camera: 0, ...more,
 });
-const cases = [];
-const test = (name, run) => cases.push({ name, run });
 const crate = () => load(asset("assets/crate.obj"), "crate.mtl", "crate.png");
 
 /* The same triangles in the formats that have no materials. */
@@ -307,16 +290,4 @@ test("options out of range are refused with what was expected", async () => {
   await scene.close();
 });
 
-let failed = 0;
-for (const { name, run } of cases) {
-  try {
-    await run();
-    console.log(`ok   ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAIL ${name}\n${String(error.stack ?? error).slice(0, 2000)}`);
-  }
-}
-rmSync(folder, { recursive: true, force: true });
-console.log(`${cases.length - failed} passed, ${failed} failed`);
-process.exit(failed === 0 ? 0 : 1);
+await runCases();

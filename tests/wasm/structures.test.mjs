@@ -149,6 +149,11 @@ test("captures that were damaged anywhere are opened or refused", () => {
 /* libzstd does not always look whether all of a stream was used, so it opens a few that the page refuses. */
 test("chunks in zstd are what libzstd makes of them, and refused where it refuses", () => {
   compare(open(readFileSync(file("packed.rra"))), ["packed.rra"]);
+  /* The last bytes of the large one's first chunk are its checksum. */
+  const summed = readFileSync(file("well.rra"));
+  const index = Number(summed.readBigInt64LE(16)) + 2 * 64;
+  summed[Number(summed.readBigInt64LE(index + 40)) + Number(summed.readBigInt64LE(index + 48)) - 1] ^= 1;
+  assert.throws(() => open(summed), /is no zstd data of/);
   const good = readFileSync(file("packed.rra"));
   const at = (i) => 32 + ((i * 2654435761) % (good.length - 32));
   let refused = 0;

@@ -27,10 +27,10 @@ function three(from: ArrayLike<number>, at: number): [number, number, number] {
   return [from[at]!, from[at + 1]!, from[at + 2]!];
 }
 
-/* The columns of page_bvh_tree, in the order of lay_out in wasm/page_bvh_tree.c. */
-function readTree(bytes: Uint8Array): Tree {
+/* The columns of page_bvh_tree, in the order of lay_out in wasm/page_tree.c. */
+export function readTree(bytes: Uint8Array): Tree {
   const buffer = bytes.buffer as ArrayBuffer;
-  const [count, levelCount, instanceCount] = new Uint32Array(buffer, 0, 3) as unknown as [number, number, number];
+  const [count, levelCount, instanceCount, slots] = new Uint32Array(buffer, 0, 4) as unknown as [number, number, number, number];
   let at = 16;
   const take = <T>(make: new (buffer: ArrayBuffer, at: number, length: number) => T, length: number, size: number): T => {
     const here = at;
@@ -47,6 +47,7 @@ function readTree(bytes: Uint8Array): Tree {
   const box = take(Float32Array, 6 * count, 4);
   const area = take(Float32Array, count, 4);
   const overlap = take(Float32Array, count, 4);
+  const cost = take(Float32Array, count, 4);
   const levelRoot = take(Uint32Array, levelCount, 4);
   const instanceNodes = take(Uint32Array, instanceCount, 4);
   const goes = take(Int32Array, instanceCount, 4);
@@ -57,12 +58,12 @@ function readTree(bytes: Uint8Array): Tree {
   const levels: Tree["levels"] = Array.from(levelRoot, (root, i) => ({ base: `0x${BigInt(levelBase[i]!).toString(16)}`, root, instances: [] }));
   instanceNodes.forEach((node, i) => levels[goes[i]!]?.instances.push(node));
   return {
-    count, id, offset, kind, parent, slot, depth, level, children, box, triangles, area, overlap, levels, instanceNodes,
+    count, slots, id, offset, kind, parent, slot, depth, level, children, box, triangles, area, overlap, cost, levels, instanceNodes,
     instanceLevels: goes, objectToWorld,
   };
 }
 
-function readTriangles(bytes: Uint8Array): Triangles {
+export function readTriangles(bytes: Uint8Array): Triangles {
   const words = new Uint32Array(bytes.buffer, 0, bytes.length / 4);
   const floats = new Float32Array(bytes.buffer, 0, bytes.length / 4);
   const count = words.length / 12;
@@ -115,14 +116,14 @@ class Image implements Bvh {
     this.handle = Promise.resolve(opened.handle);
   }
 
-  static async open(link: Link, bytes: Uint8Array, place: BvhPlace): Promise<Image> {
-    return new Image(link, bytes, place, await Image.load(link, bytes, place));
+  static async open(link: Link, bytes: Uint8Array, place: BvhPlace, options?: CallOptions): Promise<Image> {
+    return new Image(link, bytes, place, await Image.load(link, bytes, place, options));
   }
 
-  private static load(link: Link, bytes: Uint8Array, place: BvhPlace): Promise<Opened> {
+  private static load(link: Link, bytes: Uint8Array, place: BvhPlace, options?: CallOptions): Promise<Opened> {
     const segments = place.segments === undefined ? null
       : new BigUint64Array(place.segments.flatMap(({ address, offset, size }) => [address, BigInt(offset), BigInt(size)]));
-    return link.json<Opened>("page_bvh_open", [bytes, place.base ?? 0n, place.root ?? 0, segments, place.driver ?? "", place.structure ?? -1]);
+    return link.json<Opened>("page_bvh_open", [bytes, place.base ?? 0n, place.root ?? 0, segments, place.driver ?? "", place.structure ?? -1], options);
   }
 
   private async own(): Promise<number> {
@@ -207,7 +208,7 @@ class Image implements Bvh {
   }
 
   async explain(ray: Ray, options: RayOptions & CallOptions = {}): Promise<RayRecord> {
-    return this.link.json("page_bvh_explain", [await this.own(), rayNumbers(ray), flagsOf(options), options.mask ?? 0xff], options);
+    return this.link.call("bvh.explain", [await this.own(), rayNumbers(ray), flagsOf(options), options.mask ?? 0xff], options);
   }
 
   async explainRt(ray: Ray, options: { anyHit?: boolean; cullBack?: boolean } & CallOptions = {}): Promise<RtRecord> {
@@ -227,7 +228,7 @@ class Image implements Bvh {
 
 export function bvhApi(link: Link): BvhApi {
   return {
-    open: (image, place = {}) => Image.open(link, image, place),
+    open: (image, place = {}, options = {}) => Image.open(link, image, place, options),
     build: async (positions, format = "gfx12", quality = "contract") =>
       Image.open(link, await link.raw("page_bvh_build", [positions, format === "xphmg" ? 1 : 0, ["contract", "fast", "high"].indexOf(quality)]), {}),
   };

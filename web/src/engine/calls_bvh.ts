@@ -1,6 +1,6 @@
 /* BVH images: what takes more than one call of C. */
 import type { Calls } from "./calls.ts";
-import type { Wasm } from "./wasm.ts";
+import type { Argument, Wasm } from "./wasm.ts";
 
 const SLICE_MS = 60; /* between two looks at what the page wants */
 
@@ -36,6 +36,9 @@ function show(wasm: Wasm, picture: number, heatMax: number, done: number): Pictu
 }
 
 export const bvhCalls: Calls = {
+  /* The record, and which rules its values follow: the C code knows the latter of the last record. */
+  "bvh.explain": (wasm, args: Argument[]) => ({ ...wasm.json<object>("page_bvh_explain", ...args), rules: wasm.json("page_bvh_rules") }),
+
   "bvh.picture": async (wasm, [r]: [PictureRequest], context) => {
     const { handle } = wasm.json<{ handle: number }>("page_picture_open", r.bvh, r.width, r.height, r.camera, r.aov, r.flags, r.mask,
       r.procedural ? 1 : 0);

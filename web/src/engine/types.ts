@@ -171,13 +171,14 @@ export interface Finding {
 }
 
 export interface BvhFigures {
-  [name: string]: number | number[]; /* as `facet bvh info --json` */
+  [name: string]: number | number[] | string | boolean; /* as `facet bvh info --json` */
 }
 
 /* The nodes that are reached, parents before children, as columns: entry i is node i. Node 0 is the
  * root. Boxes are in the space of the node's level, which is the world for level 0. */
 export interface Tree {
   count: number;
+  slots: number; /* of a box node */
   id: Uint32Array; /* as its level names it */
   offset: Float64Array; /* byte in the image */
   kind: Uint8Array; /* enum NodeKind */
@@ -190,6 +191,7 @@ export interface Tree {
   triangles: Uint32Array; /* in or below the node; an instance counts its bottom level */
   area: Float32Array; /* of the surface of the box, relative to the root of its level */
   overlap: Float32Array; /* box nodes: surface of what two children share, relative to its own */
+  cost: Float32Array; /* with all below it: its part of the SAH cost of its level, whose root has all */
   levels: { base: string; root: number; instances: number[] }[]; /* nodes; instances that lead there */
   /* Three rows of four for each instance node, in the order of instanceNodes. */
   instanceNodes: Uint32Array;
@@ -264,6 +266,8 @@ export interface RayStep {
 export interface RayRecord {
   steps: RayStep[];
   result: Record<string, unknown>;
+  /* By the list that a value is in ("children") and its name: the section of the contract, as the text of `facet bvh why` has it. */
+  rules?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   [key: string]: unknown;
 }
 
@@ -329,7 +333,7 @@ export interface BvhPlace {
 
 export interface BvhApi {
   /* The bytes of an image of either format, or of a capture. */
-  open(image: Uint8Array, place?: BvhPlace): Promise<Bvh>;
+  open(image: Uint8Array, place?: BvhPlace, options?: CallOptions): Promise<Bvh>;
   /* Triangles, nine floats each. */
   build(positions: Float32Array, format?: "gfx12" | "xphmg", quality?: "contract" | "fast" | "high"): Promise<Bvh>;
 }
