@@ -153,11 +153,16 @@ static json_t *segments_json(const struct facet_gfx12_view *view)
 
     for (uint32_t i = 0; i < view->segment_count; i++) {
         const struct facet_gfx12_segment *s = &view->segments[i];
+        const char *slash = s->name != NULL ? strrchr(s->name, '/') : NULL;
         json_t *one = json_object();
 
         (void)json_object_set_new(one, "address", facet_json_hex(s->address));
         (void)json_object_set_new(one, "offset", json_integer((json_int_t)s->offset));
         (void)json_object_set_new(one, "size", json_integer((json_int_t)s->size));
+        if (s->name != NULL) {
+            (void)json_object_set_new(
+                one, "name", facet_json_name(slash != NULL ? slash + 1 : s->name));
+        }
         (void)json_array_append_new(list, one);
     }
     return list;
@@ -208,16 +213,46 @@ static bool read_scene(const struct cli_args *args,
     return true;
 }
 
+/* The page reads a capture itself, as it is, and offers all of its structures. */
+static bool read_capture(const struct cli_args *args, const char *path, struct view_shown *out)
+{
+    struct facet_error err = {0};
+
+    if (facet_file_read(path, MOST_BYTES, &out->file, &err) != FACET_OK) {
+        return cli_bad_error(args, &err) == CLI_OK;
+    }
+    out->bytes = out->file.data;
+    out->size = out->file.size;
+    (void)json_object_set_new(
+        out->made, "structure", json_integer((json_int_t)out->bvh.driver.chosen));
+    return true;
+}
+
+/* Structures of a driver: the bytes as it keeps them, and whose they are. The base only says which
+ * piece has a header for sure. */
+static void tell_driver(struct view_shown *out)
+{
+    const struct facet_gfx12_structures *d = &out->bvh.driver;
+    const struct facet_gfx12_piece *chosen = facet_gfx12_structures_piece(d, d->chosen);
+
+    out->bytes = d->original != NULL ? d->original : out->bytes;
+    (void)json_object_set_new(
+        out->made, "driver", json_string(facet_gfx12_driver_name(chosen->structure.driver)));
+    (void)json_object_set_new(out->made, "structure", json_integer((json_int_t)d->chosen));
+}
+
 static bool read_image(const struct cli_args *args,
                        const char *path,
                        view_import *import,
                        struct view_shown *out)
 {
+    const struct facet_gfx12_view *view = &out->bvh.view;
+
     if (!session_bvh_read_or_make(args, path, take_scene, &out->bvh)) {
         return false;
     }
-    out->bytes = out->bvh.view.bytes;
-    out->size = (size_t)out->bvh.view.size;
+    out->bytes = view->bytes;
+    out->size = (size_t)view->size;
     if (out->bvh.made) {
         return read_scene(args, path, import, out);
     }
@@ -230,10 +265,18 @@ static bool read_image(const struct cli_args *args,
         return false;
     }
     (void)json_object_set_new(out->made, "kind", json_string("bvh"));
-    (void)json_object_set_new(out->made, "base", facet_json_hex(out->bvh.view.base));
-    (void)json_object_set_new(out->made, "root", json_integer(out->bvh.view.root));
-    if (out->bvh.view.segment_count > 0) {
-        (void)json_object_set_new(out->made, "segments", segments_json(&out->bvh.view));
+    if (out->bvh.driver.capture) {
+        return read_capture(args, path, out);
+    }
+    if (out->bvh.driver.count != 0) {
+        tell_driver(out);
+    }
+    if (out->bvh.driver.count == 0 || cli_given(args, "root")) {
+        (void)json_object_set_new(out->made, "root", json_integer(view->root));
+    }
+    (void)json_object_set_new(out->made, "base", facet_json_hex(view->base));
+    if (view->segment_count > 0) {
+        (void)json_object_set_new(out->made, "segments", segments_json(view));
     }
     return true;
 }

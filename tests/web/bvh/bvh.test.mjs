@@ -1,7 +1,8 @@
 /* Ray and BVH: what is shown is what the program says about the same pixel; tree, findings, two images, links, 3D. */
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import { facet, SOURCE, test } from "../harness.mjs";
 
 const SIZE = { width: 640, height: 360 };
@@ -172,12 +173,90 @@ test("the tree filters, orders and shows what the ray visits", async (t) => {
   assert.equal(await note.innerText(), `${info.instance_nodes} of ${info.nodes} nodes`);
   await t.page.fill("input[type=search]", "");
   await t.page.selectOption("select[aria-label=Order]", "overlap");
-  const overlaps = (await t.page.locator(".tree-space .tree-row > span:last-child").allInnerTexts()).map(Number);
+  const overlaps = (await t.page.locator(".tree-space .tree-row > span:nth-child(6)").allInnerTexts()).map(Number);
   assert.deepEqual(overlaps, [...overlaps].sort((a, b) => b - a));
   await t.page.selectOption("select[aria-label=Order]", "tree");
   await t.page.check("text=only what the ray visits");
   const visited = new Set(why(image, 320, 180).steps.map((step) => step.image_offset));
   assert.equal(await note.innerText(), `${visited.size} of ${info.nodes} nodes`);
+});
+
+test("the filter takes figures of nodes", async (t) => {
+  const image = built(t, "assets/room.glb");
+  const info = JSON.parse(facet("bvh", "info", image, "--json"));
+  await t.view(image);
+  await t.page.waitForSelector(DRAWN);
+  const note = t.page.locator(".tree > .row .note");
+  const count = async (words) => {
+    await t.page.fill("input[type=search]", words);
+    return Number((await note.innerText()).split(" ")[0]);
+  };
+  for (const [depth, nodes] of info.nodes_by_depth.entries()) {
+    assert.equal(await count(`depth ${depth}`), nodes);
+  }
+  const by = info.box_nodes_by_children;
+  assert.equal(await count("box empty>=5"), by[0] + by[1] + by[2] + by[3]);
+  assert.equal(await count("box empty<5"), by.slice(4).reduce((a, b) => a + b));
+  assert.equal(await count("sah>1e9"), 0);
+  await t.page.fill("input[type=search]", "");
+  const costs = t.page.locator(".tree-space .tree-row > span:nth-child(7)");
+  assert.equal(await costs.first().innerText(), info.sah_cost.toPrecision(4));
+  await t.page.selectOption("select[aria-label=Order]", "sah");
+  const shown = (await costs.allInnerTexts()).map(Number);
+  assert.deepEqual(shown, [...shown].sort((a, b) => b - a));
+});
+
+test("an image of XPHMG_RT has tree, figures, findings and 3D", async (t) => {
+  const image = t.file("room.tiles");
+  facet("bvh", "build", "assets/room.glb", "-o", image, "--format", "xphmg8");
+  const info = JSON.parse(facet("bvh", "info", image, "--json"));
+  await t.open();
+  await t.choose(image);
+  await clickPixel(t, 320, 180);
+  const note = t.page.locator(".tree > .row .note");
+  assert.equal(await note.innerText(), `${info.nodes + info.leaves} nodes`);
+  assert.equal(await t.page.locator(".tree-space .tree-row").first().locator("span:nth-child(7)").innerText(), info.sah_cost.toPrecision(4));
+  await t.page.check("text=only what the ray visits");
+  assert.equal(Number((await note.innerText()).split(" ")[0]), await t.page.locator(".steps li").filter({ hasNotText: "skipped" }).count());
+  await t.shot("bvh-tiles-tree");
+  await t.page.click("text=Figures");
+  const figures = await t.page.locator(".figures").innerText();
+  for (const name of ["nodes", "leaves", "triangles", "stack_entries"]) {
+    assert.match(figures, new RegExp(`${name.replace("_", " ")}\\s+${info[name]}\\b`));
+  }
+  await t.page.click("text=3D");
+  await t.page.waitForSelector(".space canvas");
+  await t.page.waitForTimeout(500);
+  await t.shot("bvh-tiles-space");
+  assert.ok((await t.page.locator(".space canvas").screenshot()).length > 3000, "the picture has one colour");
+});
+
+test("a chosen node is shown as facet bvh dump has it", async (t) => {
+  for (const [name, ...options] of [["image.gfx12"], ["image.tiles", "--format", "xphmg8"]]) {
+    const image = t.file(name);
+    facet("bvh", "build", "assets/room.glb", "-o", image, ...options);
+    const dump = JSON.parse(facet("bvh", "dump", image, "--json"));
+    await t.open();
+    await t.choose(image);
+    await t.page.waitForSelector(DRAWN);
+    for (const row of [0, 2, 9]) {
+      await t.page.click(".subtabs >> text=Tree");
+      await t.page.locator(".tree-space .tree-row").nth(row).click();
+      await t.page.click(".subtabs >> text=Node");
+      const place = t.page.locator(".pane:not([hidden]) tr", { has: t.page.locator("th", { hasText: /^offset$/ }) }).first();
+      await place.waitFor();
+      const offset = await place.locator("td").innerText();
+      const node = (dump.places ?? dump.nodes).find((one) => one.offset === offset);
+      assert.ok(node !== undefined, offset);
+      const shown = await t.page.locator(".pane:not([hidden])").innerText();
+      const plain = Object.values({ ...node, ...node.fields }).filter((value) => ["string", "number"].includes(typeof value));
+      assert.ok(plain.length > 1);
+      for (const value of plain) {
+        assert.ok(shown.includes(typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(9))) : String(value)), `${offset}: ${value}`);
+      }
+    }
+    await t.shot(`bvh-node-${name.slice(6)}`);
+  }
 });
 
 test("findings of a damaged image lead to their nodes", async (t) => {
@@ -262,6 +341,13 @@ test("two images stand beside each other", async (t) => {
   const row = await t.page.locator(".figures tr", { hasText: "nodes" }).first().innerText();
   assert.match(row, new RegExp(`${a.nodes}\\s+${b.nodes}`));
   await t.shot("bvh-compare");
+  await t.page.click("text=Swap");
+  await t.page.waitForFunction(() => document.querySelector(".file-name").textContent === "second.gfx12");
+  await t.page.waitForSelector("text=/ pixels differ; nodes per ray/");
+  await t.page.waitForFunction((text) => document.querySelector(".figures").innerText.match(text), `${b.nodes}\\s+${a.nodes}`);
+  await clickPixel(t, 288, 223);
+  const shown = await t.page.locator(".ray-result .tuv").first().getAttribute("title");
+  assert.equal(shown, why(second, 288, 223).result.t.bits);
 });
 
 test("boxes and triangles are drawn in 3D", async (t) => {
@@ -275,11 +361,123 @@ test("boxes and triangles are drawn in 3D", async (t) => {
   assert.ok(colours.length > 3000, "the picture has one colour");
 });
 
-test("a capture keeps its pieces and where its rays start", async (t) => {
-  await t.view("examples/gfx12/two.rra");
+const TWO = `${SOURCE}/examples/gfx12/two.rra`;
+
+/** The structure, the tree's size and a ray, beside what the program says for `words`. */
+async function compareStructure(t, words, [x, y]) {
   await t.page.waitForSelector(DRAWN);
-  const info = JSON.parse(facet("bvh", "info", `${SOURCE}/examples/gfx12/two.rra`, "--json"));
-  assert.equal(await t.page.locator(".tree > .row .note").innerText(), `${info.nodes - info.raw_nodes} nodes`);
+  const info = JSON.parse(facet("bvh", "info", ...words, "--json"));
+  await t.page.waitForFunction((text) => document.querySelector(".tree > .row .note")?.innerText === text, `${info.nodes - info.raw_nodes} nodes`);
+  assert.equal(await t.page.locator("select[aria-label=Structure]").inputValue(), String(info.structure));
+  assert.equal(await t.page.locator("select[aria-label=Structure] option").count(), info.structures.length);
+  await clickPixel(t, x, y);
+  await t.page.click("text=The same in a terminal");
+  return JSON.parse(facet("bvh", "why", ...words, "--pixel", `${x},${y}`, "--size", `${SIZE.width}x${SIZE.height}`, "--json"));
+}
+
+test("a capture is opened in the page, and each of its structures", async (t) => {
+  await t.open();
+  await t.choose(TWO);
+  await compareRay(t, await compareStructure(t, [TWO], [280, 176]));
+  assert.match(await t.page.locator(".command").innerText(), /^facet bvh why two\.rra --pixel 280,176/);
+  await t.page.click("text=Figures");
+  assert.match(await t.page.locator(".structures").innerText(), /numActivePrims\s+2/);
+  await t.page.selectOption("select[aria-label=Structure]", "1");
+  await compareRay(t, await compareStructure(t, [TWO, "--structure", "1"], [320, 180]));
+  assert.match(await t.page.locator(".command").innerText(), /^facet bvh why two\.rra --structure 1 --pixel/);
+  await t.shot("bvh-capture");
+  await t.page.waitForTimeout(700);
+  const { hash } = new URL(t.page.url());
+  await t.open(hash);
+  await t.page.waitForSelector("text=Ray of pixel (320, 180)");
+  assert.equal(await t.page.locator("select[aria-label=Structure]").inputValue(), "1");
+});
+
+test("a broken capture is refused in words, and the page lives on", async (t) => {
+  const good = readFileSync(TWO);
+  await t.open();
+  for (const [name, bytes, words] of [
+    ["short.rra", good.subarray(0, 1000), /short\.rra: the index \(offset 16\)/],
+    ["none.rra", Buffer.alloc(0), /none\.rra is empty/],
+    ["old.rra", Buffer.concat([good.subarray(0, 8), Buffer.from([2]), good.subarray(9)]), /old\.rra: RDF version 2/],
+  ]) {
+    writeFileSync(t.file(name), bytes);
+    await t.choose(t.file(name));
+    await t.page.waitForFunction((text) => new RegExp(text).test(document.querySelector("[role=alert]").innerText), words.source);
+  }
+  await t.choose(TWO);
+  await compareStructure(t, [TWO], [280, 176]);
+});
+
+test("facet view of a capture and of a driver's buffers offers all structures", async (t) => {
+  await t.view("examples/gfx12/two.rra", "--structure", "1");
+  await compareRay(t, await compareStructure(t, [TWO, "--structure", "1"], [320, 180]));
+  const words = ["radv-tlas.bin@0x7f1200000000", "radv-blas.bin@0x7f1200100000"].flatMap((one) => ["--segment", `${SOURCE}/examples/gfx12/${one}`]);
+  const out = t.file("page.html");
+  facet("view", "-q", ...words, "--driver", "radv", "-o", out);
+  await t.goto(pathToFileURL(out).href);
+  await compareRay(t, await compareStructure(t, [...words, "--driver", "radv"], [320, 180]));
+  assert.match(await t.page.locator(".command").innerText(), /--segment radv-tlas\.bin@0x7f1200000000 --segment radv-blas\.bin@0x7f1200100000 --driver radv --structure 0 --pixel/);
+});
+
+test("buffers of a driver are put together in the page", async (t) => {
+  await t.open();
+  await t.choose("examples/gfx12/radv-tlas.bin");
+  await t.page.waitForSelector("text=/1 structure of radv/");
+  await t.page.click("text=Memory…");
+  await t.page.setInputFiles("input[aria-label='Pieces to add']", `${SOURCE}/examples/gfx12/radv-blas.bin`);
+  await t.page.fill("input[aria-label='Address of radv-tlas.bin']", "0x7f1200000001");
+  await t.page.fill("input[aria-label='Address of radv-blas.bin']", "0x7f1200100000");
+  await t.page.click("dialog >> text=Read");
+  await t.page.waitForSelector("dialog >> text=/expected a multiple of 64/");
+  await t.page.fill("input[aria-label='Address of radv-tlas.bin']", "nowhere");
+  await t.page.click("dialog >> text=Read");
+  await t.page.waitForSelector("dialog >> text=/nowhere; expected a number/");
+  assert.deepEqual(await t.accessibility(), []);
+  await t.shot("bvh-memory");
+  await t.page.fill("input[aria-label='Address of radv-tlas.bin']", "0x7f1200000000");
+  await t.page.click("dialog >> text=Read");
+  await t.page.waitForSelector("dialog", { state: "detached" });
+  const words = ["radv-tlas.bin@0x7f1200000000", "radv-blas.bin@0x7f1200100000"].flatMap((one) => ["--segment", `${SOURCE}/examples/gfx12/${one}`]);
+  await compareRay(t, await compareStructure(t, [...words, "--driver", "auto"], [320, 180]));
+  await t.page.waitForTimeout(700);
+  const { hash } = new URL(t.page.url());
+  await t.open(hash);
+  await compareStructure(t, [...words, "--driver", "auto"], [320, 180]);
+});
+
+test("buffers that are dropped together become one image, at the addresses in their names", async (t) => {
+  const words = [];
+  for (const [name, address] of [["radv-tlas", "0x7f1200000000"], ["radv-blas", "0x7f1200100000"]]) {
+    const file = t.file(`${name}-${address}.bin`);
+    copyFileSync(`${SOURCE}/examples/gfx12/${name}.bin`, file);
+    words.push("--segment", `${file}@${address}`);
+  }
+  await t.open();
+  await t.choose(t.file("radv-tlas-0x7f1200000000.bin"), t.file("radv-blas-0x7f1200100000.bin"));
+  await t.page.click("dialog >> text=Read");
+  await t.page.waitForSelector("dialog", { state: "detached" });
+  await compareRay(t, await compareStructure(t, [...words, "--driver", "auto"], [320, 180]));
+  /* Other files are opened one after another. */
+  facet("bvh", "build", "examples/gfx12/cube.obj", "-o", t.file("a.gfx12"));
+  facet("bvh", "build", "examples/gfx12/cube.obj", "-o", t.file("b.gfx12"));
+  await t.choose(t.file("a.gfx12"), t.file("b.gfx12"));
+  await t.page.waitForFunction(() => document.querySelector(".file-name").textContent === "b.gfx12");
+});
+
+test("an image lies at the address that the user says", async (t) => {
+  const image = built(t, "examples/gfx12/cube.obj", "--base", "0x40000");
+  await t.open();
+  await t.choose(image);
+  await t.page.waitForSelector(DRAWN);
+  await t.page.click("text=Memory…");
+  await t.page.fill("input[aria-label='Address of image.gfx12']", "0x40000");
+  await t.page.click("dialog >> text=Read");
+  await t.page.waitForSelector("dialog", { state: "detached" });
+  await clickPixel(t, 320, 180);
+  await t.page.click("text=The same in a terminal");
+  assert.match(await t.page.locator(".command").innerText(), /^facet bvh why image\.gfx12 --base 0x40000 --pixel/);
+  await compareRay(t, why(image, 320, 180, "--base", "0x40000"));
 });
 
 test("a ray in an image of XPHMG_RT is that of facet rt why", async (t) => {

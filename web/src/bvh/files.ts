@@ -12,7 +12,6 @@ export function startsWith(bytes: Uint8Array, text: string): boolean {
 }
 
 const SCENES = [".glb", ".gltf", ".obj", ".ply", ".stl"];
-const NEEDS_PROGRAM = [".rra"];
 
 /** An exercise about a ray, with its image. */
 export function isExercise(file: InputFile): boolean {
@@ -27,10 +26,15 @@ export function accepts(file: InputFile): number {
   if (file.made !== undefined) {
     return file.made.kind === "file" ? 0 : 1;
   }
-  if (ends(file, ".gfx12", ".tiles", ".bvh", ...SCENES, ...NEEDS_PROGRAM)) {
+  if (ends(file, ".gfx12", ".tiles", ".bvh", ".rra", ...SCENES)) {
     return 0.9;
   }
-  return ends(file, ".bin", ".img") ? 0.3 : 0;
+  return startsWith(file.bytes, "AMD_RDF ") || startsWith(file.bytes, "XPHMGBVH") ? 0.9 : ends(file, ".bin", ".img") ? 0.3 : 0;
+}
+
+/** Bytes out of memory: no file of a format. */
+export function isBuffer(file: InputFile): boolean {
+  return ends(file, ".bin", ".img") && !startsWith(file.bytes, "AMD_RDF ") && !startsWith(file.bytes, "XPHMGBVH");
 }
 
 /** A scene by its name or, for the one format that says so, its first bytes. */
@@ -40,11 +44,8 @@ export function isScene(file: InputFile): boolean {
 
 /** Throws where the page has no reader for it. */
 export function refuse(file: InputFile): void {
-  if (file.made === undefined && (ends(file, ...NEEDS_PROGRAM) || startsWith(file.bytes, "AMD_RDF "))) {
-    throw new Error(`${file.name}: the page reads BVH images and scenes; facet view ${file.name} builds one of it and opens it here`);
-  }
   if (file.bytes.length === 0) {
-    throw new Error(`${file.name} is empty; expected a BVH image or a scene`);
+    throw new Error(`${file.name} is empty; expected a BVH image, a capture or a scene`);
   }
 }
 

@@ -1,7 +1,7 @@
 /* Findings of the validator and figures of an image, one or two side by side. */
 
 import { button, el, put } from "../shell/dom.ts";
-import type { BvhFigures, Finding } from "../engine/types.ts";
+import type { BvhFigures, Finding, Structures } from "../engine/types.ts";
 
 /** More are counted. */
 const MOST_FINDINGS = 500;
@@ -40,8 +40,8 @@ export function showFindings(host: Element, result: { errors: number; count: num
   });
 }
 
-function text(value: number | number[] | undefined): string {
-  return value === undefined ? "–" : Array.isArray(value) ? value.join(" ") : Number.isInteger(value) ? String(value) : value.toPrecision(6);
+function text(value: BvhFigures[string] | undefined): string {
+  return value === undefined ? "–" : Array.isArray(value) ? value.join(" ") : typeof value !== "number" || Number.isInteger(value) ? String(value) : value.toPrecision(6);
 }
 
 export function showFigures(host: Element, names: readonly [string, string?], a: BvhFigures, b?: BvhFigures): void {
@@ -67,5 +67,40 @@ export function showFigures(host: Element, names: readonly [string, string?], a:
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "figure"), el("th", { scope: "col" }, names[0]), b !== undefined && el("th", { scope: "col" }, names[1] ?? ""), b !== undefined && el("th", { scope: "col" }, "second : first"))),
       el("tbody", {}, ...rows),
     ),
+  );
+}
+
+/** The structures of a driver or a capture, and the header of the one that rays start in. */
+export function structuresTable(all: Structures): HTMLElement {
+  const chosen = all.structures[all.structure];
+  const heads = ["", "kind", "address", "bytes", "count", "contents"];
+  return el(
+    "div",
+    { class: "structures" },
+    el("p", { class: "note" }, `${all.driver}: ${all.reason}${all.translated ? "; translated to what the hardware reads" : ""}`),
+    el(
+      "table",
+      { class: "values" },
+      el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
+      el(
+        "tbody",
+        {},
+        ...all.structures.map((one) =>
+          el(
+            "tr",
+            { class: one === chosen ? "chosen" : "" },
+            el("th", { scope: "row" }, one.index),
+            ...[one.kind, one.address, one.bytes, one[one.contents] ?? "?", `${one.contents}${one.root === null ? ", none active: no nodes" : ""}`].map((value) => el("td", { class: "mono" }, value)),
+          ),
+        ),
+      ),
+    ),
+    chosen !== undefined &&
+      el(
+        "table",
+        { class: "values" },
+        el("caption", {}, `Header of structure ${chosen.index}`),
+        el("tbody", {}, ...Object.entries(chosen.header).map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "mono" }, value ?? "–")))),
+      ),
   );
 }

@@ -64,6 +64,9 @@ export class PictureArea {
     const running = new AbortController();
     this.running = running;
     this.canvas.setAttribute("aria-busy", "true");
+    if (!preview) {
+      this.legend.replaceChildren(el("span", {}, "Drawing…"));
+    }
     this.camera = camera;
     this.size = { width: drawing.width, height: drawing.height };
     const width = preview ? Math.max(1, Math.round(drawing.width / PREVIEW)) : drawing.width;
@@ -115,8 +118,24 @@ export class PictureArea {
     }
   }
 
+  /** What was drawn so far stays. */
   stop(): void {
     this.running?.abort();
+    this.canvas.setAttribute("aria-busy", "false");
+  }
+
+  /** Nothing is left of the image before. */
+  reset(): void {
+    this.stop();
+    this.picture = undefined;
+    this.camera = undefined;
+    this.canvas.getContext("2d")?.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    this.legend.replaceChildren();
+    this.show([], undefined);
+  }
+
+  tellCancelled(): void {
+    this.legend.replaceChildren(el("span", {}, "Cancelled: choose a picture, or Whole scene, to draw again."));
   }
 
   show(boxes: readonly BoxLines[], cross: { x: number; y: number } | undefined): void {

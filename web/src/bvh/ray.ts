@@ -3,7 +3,7 @@
 
 import { button, el, put, svg } from "../shell/dom.ts";
 import type { RayRecord, RayStep, Value } from "../engine/types.ts";
-import { children, exact, headline, number, outcome, reason, RULES, short, stacks, triangles } from "./record.ts";
+import { children, exact, headline, number, outcome, reason, short, stacks, triangles } from "./record.ts";
 import type { ChildTest, TriangleTest } from "./record.ts";
 
 /** Steps of a list; more are counted. */
@@ -101,6 +101,7 @@ export class RayPane {
       );
     });
     const more = record.steps.length - MOST_STEPS;
+    this.element.scrollTop = 0;
     put(this.element, this.head, this.list, more > 0 ? el("p", { class: "empty" }, `${more} more steps`) : null, this.detail);
     this.go(step);
   }
@@ -198,7 +199,7 @@ export class RayPane {
           el("span", { class: `verdict ${kind}` }, kind === "hit" ? `hit${child.place === undefined ? "" : `, ${ordinal(child.place)}`}` : kind),
           el("span", { class: "why" }, reason(child)),
         ),
-        this.table(child as unknown as Record<string, Item>),
+        this.table(child as unknown as Record<string, Item>, "children"),
       );
     });
     return el("div", { class: "slots" }, el("p", { class: "axis mono" }, el("span", {}, `t ${scale.first}`), el("span", {}, scale.last)), ...rows);
@@ -225,7 +226,7 @@ export class RayPane {
         el("span", { class: `verdict ${one.absent ? "empty" : kind}` }, one.absent ? "absent" : kind),
         el("span", { class: "why" }, why),
       ),
-      this.table(one as unknown as Record<string, Item>),
+      this.table(one as unknown as Record<string, Item>, "triangles"),
     );
   }
 
@@ -279,7 +280,7 @@ export class RayPane {
   }
 
   private values(title: string, name: string, record: Record<string, Item>): HTMLElement {
-    return el("details", { class: "all", open: this.open.has(name), ontoggle: (event) => this.remember(name, event) }, el("summary", {}, title), this.table(record));
+    return el("details", { class: "all", open: this.open.has(name), ontoggle: (event) => this.remember(name, event) }, el("summary", {}, title), this.table(record, "steps"));
   }
 
   private remember(name: string, event: Event): void {
@@ -292,9 +293,9 @@ export class RayPane {
     }
   }
 
-  private table(record: Record<string, Item>): HTMLElement {
-    /* A record of XPHMG_RT names its rules itself. */
-    const rules = "requirements" in record ? {} : RULES;
+  /** A record of XPHMG_RT names its rules itself. */
+  private table(record: Record<string, Item>, list: string): HTMLElement {
+    const rules = this.record?.rules?.[list] ?? {};
     return el("table", { class: "values" }, el("tbody", {}, ...Object.entries(record).flatMap(([name, item]) => this.row(name, item, rules))));
   }
 
@@ -313,7 +314,7 @@ export class RayPane {
         {},
         el("th", { scope: "row" }, name),
         ...items.map((one) => el("td", { class: "mono", colspan: items.length === 1 ? 3 : 1, title: isValue(one) ? (this.showBits ? exact(one) : one.bits) : undefined }, this.text(one as Item))),
-        rule === undefined ? null : el("td", { class: "rule", title: "gfx12-semantics.md" }, rule),
+        rule === undefined ? null : el("td", { class: "rule", title: `gfx12-semantics.md ${rule}` }, rule.replace(/:.*/, "")),
       ),
     ];
   }
@@ -327,7 +328,7 @@ function resultLine(record: RayRecord): Node[] {
   const r = record.result;
   const value = (name: string) => r[name] as Value | undefined;
   const plain = (name: string) => (r[name] === undefined || r[name] === null ? "–" : String(r[name]));
-  const counts = `${plain("nodes")} nodes: ${plain("boxes")} box, ${plain("instances")} instance, ${plain("primitives")} primitive`;
+  const counts = typeof r["counts"] === "string" ? r["counts"] : `${plain("nodes")} nodes: ${plain("boxes")} box, ${plain("instances")} instance, ${plain("primitives")} primitive`;
   if (r["found"] !== true) {
     return [el("p", { class: "verdict missed" }, "hits nothing"), el("p", { class: "note" }, counts)];
   }

@@ -139,7 +139,7 @@ export function stacks(record: RayRecord): string[][] {
 }
 
 /** The step of the instance that a step is below of; undefined in the world. */
-export function instanceOf(record: RayRecord, index: number): RayStep | undefined {
+function instanceOf(record: RayRecord, index: number): RayStep | undefined {
   const base = record.steps[index]?.["base"];
   if (base === record.steps[0]?.["base"]) {
     return undefined;
@@ -153,9 +153,23 @@ export function instanceOf(record: RayRecord, index: number): RayStep | undefine
   return undefined;
 }
 
-/** Where a step is, as rows of four numbers from the object to the world: the inverse of what the instance node has. Only for
- * drawing; no number of it is shown. */
-export function objectToWorld(instance: RayStep | undefined): number[] | undefined {
+/** Where a step is, as rows of four numbers from the object to the world: an instance node shows what is below it, so its children are
+ * there too. Only for drawing; no number of it is shown. */
+export function toWorldOf(record: RayRecord, index: number, below = false): number[] | undefined {
+  const instance = below && record.steps[index]?.kind === "instance" ? record.steps[index] : instanceOf(record, index);
+  const rows = objectToWorld(instance);
+  const outer = instance === undefined ? undefined : toWorldOf(record, record.steps.indexOf(instance));
+  return rows === undefined || outer === undefined ? rows : product(outer, rows);
+}
+
+function product(a: readonly number[], b: readonly number[]): number[] {
+  return Array.from({ length: 12 }, (_, i) => {
+    const [row, column] = [i - (i % 4), i % 4];
+    return [0, 1, 2].reduce((sum, k) => sum + (a[row + k] ?? 0) * (b[4 * k + column] ?? 0), column === 3 ? (a[row + 3] ?? 0) : 0);
+  });
+}
+
+function objectToWorld(instance: RayStep | undefined): number[] | undefined {
   const m = (instance?.["world_to_object"] as Value[] | undefined)?.map(number);
   if (m === undefined || m.length !== 12) {
     return undefined;
@@ -187,26 +201,3 @@ export function corners(lo: readonly number[], hi: readonly number[], toWorld: r
 export const EDGES: readonly (readonly [number, number])[] = [
   [0, 1], [2, 3], [4, 5], [6, 7], [0, 2], [1, 3], [4, 6], [5, 7], [0, 4], [1, 5], [2, 6], [3, 7],
 ];
-
-/** Which rule of gfx12-semantics.md a value comes from, by its name in a record. */
-export const RULES: Readonly<Record<string, string>> = {
-  lo: "5.2",
-  hi: "5.2",
-  q_min: "5.2",
-  q_max: "5.2",
-  cull: "9.2 step 2",
-  lo_minus_o: "9.2 step 3",
-  hi_minus_o: "9.2 step 3",
-  near: "9.2 step 4",
-  far: "9.2 step 4",
-  A: "9.2 step 4",
-  B: "9.2 step 4",
-  min_t: "9.2 step 4",
-  max_t: "9.2 step 4",
-  max_t_grown: "9.2 step 5",
-  hit: "9.2 step 5",
-  slot: "9.3",
-  ext: "9.3",
-  key: "9.3",
-  place: "9.3",
-};

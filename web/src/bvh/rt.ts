@@ -1,7 +1,7 @@
 /* Images of XPHMG_RT in the view of GFX12's: their ray's record as steps, and pictures from many traced rays. The picture's colours
  * are the page's own; what the rays hit, and every number of a step, is the C library's. */
 
-import type { Bvh, Camera, Picture, PictureOptions, Ray, RayRecord, RayStep, RtRecord, Tree, Value, Vector } from "../engine/index.ts";
+import type { Bvh, Camera, Picture, PictureOptions, Ray, RayRecord, RayStep, RtRecord, Value, Vector } from "../engine/index.ts";
 import { number } from "./record.ts";
 
 /** What the view asks an image, whatever its format. */
@@ -10,27 +10,6 @@ export type Source = Pick<Bvh, "camera" | "picture" | "pixelRay" | "explain">;
 /** Rays of one question to the worker: between two of them a click is heard. */
 const RAYS_AT_ONCE = 16_384;
 const CULL_BACK_FACING = 0x10;
-
-/** No tree: the page has none of this format. */
-export const NO_TREE: Tree = {
-  count: 0,
-  id: new Uint32Array(),
-  offset: new Float64Array(),
-  kind: new Uint8Array(),
-  parent: new Int32Array(),
-  slot: new Uint8Array(),
-  depth: new Uint32Array(),
-  level: new Uint32Array(),
-  children: new Uint8Array(),
-  box: new Float32Array(),
-  triangles: new Uint32Array(),
-  area: new Float32Array(),
-  overlap: new Float32Array(),
-  levels: [],
-  instanceNodes: new Uint32Array(),
-  instanceLevels: new Int32Array(),
-  objectToWorld: new Float32Array(),
-};
 
 type Event = Record<string, unknown> & { event: string };
 
@@ -89,10 +68,7 @@ export function stepsOf(record: RtRecord): RayRecord {
   return {
     steps,
     result: {
-      nodes: steps.filter((one) => one.kind !== "skipped").length,
-      boxes: result["boxes"],
-      primitives: result["triangles"],
-      instances: 0,
+      counts: `${steps.filter((one) => one.kind !== "skipped").length} nodes and leaves entered; ${String(result["boxes"])} boxes and ${String(result["triangles"])} triangles tested`,
       found: result["hit"],
       primitive: result["primitive"],
       geometry: 0,

@@ -15,10 +15,12 @@ const PART = 20_000;
 export class SpacePane {
   readonly element = el("div", { class: "space" });
   private readonly note = el("p", { class: "empty" });
+  private readonly probe = el("span", { hidden: true });
   private renderer: three.WebGLRenderer | undefined;
   private readonly scene = new three.Scene();
   private readonly camera = new three.PerspectiveCamera(45, 16 / 9, 0.01, 1e6);
   private controls: OrbitControls | undefined;
+  private readonly material = new three.MeshLambertMaterial({ color: 0x9aabbf, side: three.DoubleSide });
   private readonly surfaces = new three.Group();
   private readonly boxes = new three.Group();
   private frame = 0;
@@ -26,7 +28,7 @@ export class SpacePane {
   private asked: Camera | undefined;
 
   constructor() {
-    this.element.append(this.note);
+    this.element.append(this.note, this.probe);
     const light = new three.DirectionalLight(0xffffff, 2.2);
     light.position.set(0.4, 0.6, 1);
     this.camera.add(light);
@@ -59,6 +61,13 @@ export class SpacePane {
         throw error;
       }
     }
+    this.draw();
+  }
+
+  /** Leaves out what is seen from behind, as the rays do: one looks into a room. */
+  cull(backs: boolean): void {
+    this.material.side = backs ? three.FrontSide : three.DoubleSide;
+    this.material.needsUpdate = true;
     this.draw();
   }
 
@@ -151,9 +160,8 @@ export class SpacePane {
       const geometry = new three.BufferGeometry();
       geometry.setAttribute("position", new three.BufferAttribute(joined(parts), 3));
       geometry.computeVertexNormals(); /* no indices: one normal for each triangle */
-      const material = new three.MeshLambertMaterial({ color: 0x9aabbf, side: three.DoubleSide });
       const instances = tree.levels[level]?.instances ?? [];
-      const mesh = new three.InstancedMesh(geometry, material, Math.max(instances.length, 1));
+      const mesh = new three.InstancedMesh(geometry, this.material, Math.max(instances.length, 1));
       instances.forEach((node, i) => mesh.setMatrixAt(i, matrixOf(tree, matrices.get(node) ?? -1)));
       if (instances.length === 0) {
         mesh.setMatrixAt(0, new three.Matrix4());
@@ -166,11 +174,16 @@ export class SpacePane {
   private addLines(points: readonly number[], kind: string, opacity: number): void {
     const geometry = new three.BufferGeometry();
     geometry.setAttribute("position", new three.BufferAttribute(Float32Array.from(points), 3));
-    const colour = getComputedStyle(this.element).getPropertyValue(kind === "chosen" ? "--accent" : `--${kind}`).trim();
-    const lines = new three.LineSegments(geometry, new three.LineBasicMaterial({ color: colour, transparent: true, opacity, depthTest: false }));
+    const lines = new three.LineSegments(geometry, new three.LineBasicMaterial({ color: this.colour(kind === "chosen" ? "accent" : kind), transparent: true, opacity, depthTest: false }));
     lines.renderOrder = kind === "current" ? 2 : 1;
     lines.frustumCulled = false;
     this.boxes.add(lines);
+  }
+
+  /** What a colour of the style sheet is in the scheme of now. */
+  private colour(name: string): string {
+    this.probe.style.color = `var(--${name})`;
+    return getComputedStyle(this.probe).color;
   }
 
   private draw(): void {

@@ -10,7 +10,29 @@ const KIND = { [NodeKind.None]: "?", [NodeKind.Box]: "box", [NodeKind.Primitive]
 /** Open at first: the nodes down to this depth. */
 const OPEN_DEPTH = 1;
 
-type Order = "tree" | "area" | "overlap" | "triangles" | "empty";
+/** What a node is measured by: columns, orders, and words of the filter such as `overlap>0.5`. */
+const FIGURES = ["depth", "level", "empty", "triangles", "area", "overlap", "sah"] as const;
+type Figure = (typeof FIGURES)[number];
+type Order = "tree" | Figure;
+type Test = (node: number) => boolean;
+const COMPARE: Readonly<Record<string, (a: number, b: number) => boolean>> = {
+  "<": (a, b) => a < b,
+  ">": (a, b) => a > b,
+  "=": (a, b) => a === b,
+  "<=": (a, b) => a <= b,
+  ">=": (a, b) => a >= b,
+};
+
+const FILTER_HELP = `Kinds (box, primitive, instance), IDs and offsets (0x85), or ${FIGURES.join(", ")} with <, >, = and a number; all words must fit`;
+const COLUMNS: readonly (readonly [string, string])[] = [
+  ["node", "Kind, ID, and what the ray does with it"],
+  ["depth", "Distance from the root"],
+  ["slots", "Children of a box node, of the slots that it has"],
+  ["triangles", "In or below the node; an instance counts its bottom level"],
+  ["area", "Surface of the box, relative to the root of its level"],
+  ["overlap", "Surface that two children share, summed over all pairs, relative to its own"],
+  ["SAH", "Its part, with all below it, of the SAH cost of its level: tests that a random line through the level's root takes"],
+];
 
 export interface TreeEvents {
   chosen(node: number): void;
@@ -23,14 +45,16 @@ export class TreePane {
     ...(
       [
         ["tree", "as a tree"],
+        ["sah", "most SAH cost first"],
         ["area", "largest boxes first"],
         ["overlap", "most overlap first"],
         ["empty", "most empty slots first"],
         ["triangles", "most triangles first"],
+        ["depth", "deepest first"],
       ] as const
     ).map(([value, text]) => el("option", { value }, text)),
   );
-  private readonly filter = el("input", { type: "search", placeholder: "box, instance, 0x85, level 2…", "aria-label": "Filter nodes", oninput: () => this.arrange() });
+  private readonly filter = el("input", { type: "search", placeholder: "box, 0x85, overlap>0.5…", title: FILTER_HELP, "aria-label": "Filter nodes", oninput: () => this.arrange() });
   private readonly visited = el("input", { type: "checkbox", onchange: () => this.arrange() });
   private readonly count = el("span", { class: "note", "aria-live": "polite" });
   private readonly space = el("div", { class: "tree-space" });
@@ -42,11 +66,13 @@ export class TreePane {
     el(
       "div",
       { class: "tree-row tree-head", "aria-hidden": "true" },
-      ...["node", "slots", "triangles", "area", "overlap"].map((text) => el("span", {}, text)),
+      ...COLUMNS.map(([text, title]) => el("span", { title }, text)),
     ),
     this.scroll,
   );
   private tree: Tree | undefined;
+  /** Nodes of XPHMG_RT have numbers, those of GFX12 IDs. */
+  private decimal = false;
   /** One child and another sibling of each node, -1 for none; rows put them into the order of the slots. */
   private first = new Int32Array(0);
   private next = new Int32Array(0);
@@ -72,8 +98,11 @@ export class TreePane {
     new ResizeObserver(() => this.paint()).observe(this.scroll);
   }
 
-  show(tree: Tree | undefined): void {
+  show(tree: Tree | undefined, format: "gfx12" | "xphmg"): void {
     this.tree = tree;
+    this.decimal = format === "xphmg";
+    this.filter.value = "";
+    this.order.value = "tree";
     this.chosen = -1;
     this.marks.clear();
     this.opened.clear();
@@ -140,8 +169,24 @@ export class TreePane {
     return this.order.value === "tree" && this.filter.value.trim() === "" && !this.visited.checked;
   }
 
-  private empty(node: number): number {
-    return this.tree?.kind[node] === NodeKind.Box ? 8 - (this.tree.children[node] ?? 0) : 0;
+  private figure(of: Figure, node: number): number {
+    const tree = this.tree;
+    if (tree === undefined) {
+      return NaN;
+    }
+    switch (of) {
+      case "empty":
+        return tree.kind[node] === NodeKind.Box ? tree.slots - (tree.children[node] ?? 0) : 0;
+      case "sah":
+        return tree.cost[node] ?? NaN;
+      default:
+        return tree[of][node] ?? NaN;
+    }
+  }
+
+  private name(node: number): string {
+    const id = this.tree?.id[node] ?? 0;
+    return this.decimal ? String(id) : hex(id);
   }
 
   private arrange(): void {
@@ -171,29 +216,39 @@ export class TreePane {
 
   private found(tree: Tree): number[] {
     const words = this.filter.value.trim().toLowerCase().split(/\s+/).filter((word) => word !== "");
-    const levelAt = words.indexOf("level");
-    const level = levelAt >= 0 ? Number(words[levelAt + 1]) : undefined;
-    const others = words.filter((_, i) => levelAt < 0 || (i !== levelAt && i !== levelAt + 1));
+    const tests = this.tests(tree, words);
     const rows: number[] = [];
     for (let i = 0; i < tree.count; i++) {
-      const fits =
-        (level === undefined || tree.level[i] === level) &&
-        (!this.visited.checked || this.marks.has(i)) &&
-        others.every((word) => KIND[tree.kind[i] as NodeKind].startsWith(word) || hex(tree.id[i]) === word || hex(tree.offset[i]) === word);
-      if (fits) {
+      if ((!this.visited.checked || this.marks.has(i)) && tests.every((test) => test(i))) {
         rows.push(i);
       }
     }
-    const figure: Record<Order, (i: number) => number> = {
-      tree: () => 0,
-      area: (i) => tree.area[i] ?? 0,
-      overlap: (i) => tree.overlap[i] ?? 0,
-      triangles: (i) => tree.triangles[i] ?? 0,
-      empty: (i) => this.empty(i),
+    const order = this.order.value as Order;
+    if (order === "tree") {
+      return rows;
+    }
+    const value = (i: number) => {
+      const figure = this.figure(order, i);
+      return Number.isFinite(figure) ? figure : -1;
     };
-    const of = figure[this.order.value as Order];
-    const value = (i: number) => (Number.isFinite(of(i)) ? of(i) : -1);
-    return this.order.value === "tree" ? rows : rows.sort((a, b) => value(b) - value(a));
+    return rows.sort((a, b) => value(b) - value(a));
+  }
+
+  /** `overlap>0.5`, `level 2`, or a kind, an ID, an offset. */
+  private tests(tree: Tree, words: readonly string[]): Test[] {
+    const tests: Test[] = [];
+    for (let at = 0; at < words.length; at++) {
+      const word = words[at] ?? "";
+      const [, name = "", sign = "=", number = ""] = /^([a-z]+)(?:(<=|>=|[<>=])(.+))?$/.exec(word) ?? [];
+      const of = FIGURES.find((figure) => figure === name);
+      if (of !== undefined) {
+        const value = Number(number !== "" ? number : words[++at]);
+        tests.push((i) => COMPARE[sign]?.(this.figure(of, i), value) === true);
+      } else {
+        tests.push((i) => KIND[tree.kind[i] as NodeKind].startsWith(word) || this.name(i) === word || hex(tree.offset[i]) === word);
+      }
+    }
+    return tests;
   }
 
   /* ---- what is seen ---- */
@@ -229,7 +284,7 @@ export class TreePane {
       { class: "tree-name" },
       el("span", { class: "twist", "aria-hidden": "true" }, !parent || !this.isTree ? "" : this.opened.has(node) ? "▾" : "▸"),
       el("span", { class: `mark ${KIND[kind]}`, "aria-hidden": "true" }, KIND[kind].charAt(0).toUpperCase()),
-      el("span", { class: "mono" }, hex(tree.id[node])),
+      el("span", { class: "mono" }, this.name(node)),
       ` ${KIND[kind]}`,
       mark !== undefined && el("span", { class: `verdict ${mark}` }, mark),
     );
@@ -248,10 +303,12 @@ export class TreePane {
         "aria-expanded": parent && this.isTree ? String(this.opened.has(node)) : undefined,
       },
       name,
-      el("span", { class: this.empty(node) > 4 ? "mono culled" : "mono" }, kind === NodeKind.Box ? `${tree.children[node]}/8` : ""),
+      el("span", { class: "mono" }, tree.depth[node] ?? 0),
+      el("span", { class: this.figure("empty", node) > tree.slots / 2 ? "mono culled" : "mono" }, kind === NodeKind.Box ? `${tree.children[node]}/${tree.slots}` : ""),
       el("span", { class: "mono" }, tree.triangles[node] ?? 0),
       el("span", { class: "mono" }, Number.isFinite(area) ? area.toFixed(4) : "–"),
       el("span", { class: overlap > 0.5 ? "mono culled" : "mono" }, kind === NodeKind.Box && Number.isFinite(overlap) ? overlap.toFixed(3) : ""),
+      el("span", { class: "mono" }, (tree.cost[node] ?? NaN).toPrecision(4)),
     );
   }
 

@@ -1,20 +1,24 @@
 /* The view of one image, and of a second one beside it. */
 
 import { fromBase64, toBase64 } from "../shell/data.ts";
-import { button, el, put } from "../shell/dom.ts";
+import { add, button, el, put } from "../shell/dom.ts";
 import type { InputFile, Key, Mounted, Page } from "../shell/view.ts";
 import { NodeKind } from "../engine/types.ts";
 import type { Aov, Bvh, BvhFigures, CallOptions, Camera, Picture, Ray, RayRecord, RayStep, Scene, Tree } from "../engine/types.ts";
-import { EXAMPLES, exampleTriangles, isExercise, isScene, refuse } from "./files.ts";
+import { EXAMPLES, exampleTriangles, isBuffer, isExercise, isScene, refuse, startsWith } from "./files.ts";
 import type { Example } from "./files.ts";
 import { RayExercise } from "./exercise.ts";
 import type { RayPlace } from "./exercise.ts";
-import { showFigures, showFindings } from "./lists.ts";
+import { showFigures, showFindings, structuresTable } from "./lists.ts";
 import { PictureArea } from "./picture.ts";
+import { showMemory } from "./memory.ts";
+import { showNode } from "./node.ts";
 import type { BoxLines, Drawing } from "./picture.ts";
+import { addressIn, commandWords, piecesOf, placeOf, placeState } from "./place.ts";
+import type { Input } from "./place.ts";
 import { RayPane } from "./ray.ts";
-import { children, corners, instanceOf, number, objectToWorld } from "./record.ts";
-import { NO_TREE, RtSource } from "./rt.ts";
+import { children, corners, number, toWorldOf } from "./record.ts";
+import { RtSource } from "./rt.ts";
 import type { Source } from "./rt.ts";
 import { ANGLE, SceneBar, SceneSource } from "./scene.ts";
 import { rowsOf, SpacePane } from "./space.ts";
@@ -43,6 +47,8 @@ const MOST_PIXELS = 4096;
 /** An image that is open. */
 interface Opened {
   readonly name: string;
+  /** What was opened, and how; undefined for an example. */
+  readonly input: Input | undefined;
   readonly bvh: Bvh;
   /** Who draws and explains: the image itself, or what stands before one of XPHMG_RT. */
   readonly source: Source;
@@ -69,9 +75,12 @@ export class BvhView implements Mounted {
   private readonly findings = el("div", { class: "pane" });
   private readonly why = el("pre", { class: "pane why", tabindex: 0, "aria-label": "What the machine did for the pixel" });
   private readonly figures = el("div", { class: "pane" });
+  private readonly node = el("div", { class: "pane" });
   private readonly name = el("span", { class: "file-name" });
   private readonly aov = el("select", { "aria-label": "Picture", onchange: () => void this.redraw() }, ...AOVS.map(([value, text]) => el("option", { value }, text)));
   private readonly size = el("select", { "aria-label": "Size", onchange: () => void this.resized() }, ...SIZES.map((value) => el("option", { value }, value)));
+  private readonly structure = el("select", { "aria-label": "Structure", title: "Where rays start", hidden: true, onchange: () => this.startIn(Number(this.structure.value)) });
+  private readonly memory = button("Memory…", () => this.showMemory(), { title: "Addresses, headers of a driver, more pieces of the image" });
   private readonly x = el("input", { type: "number", min: 0, class: "narrow", "aria-label": "Pixel x", onchange: () => this.typed() });
   private readonly y = el("input", { type: "number", min: 0, class: "narrow", "aria-label": "Pixel y", onchange: () => this.typed() });
   private readonly backs = el("input", { type: "checkbox", onchange: () => void this.again() });
@@ -84,7 +93,7 @@ export class BvhView implements Mounted {
   };
   private readonly placeButtons: Record<Space, HTMLButtonElement> = {
     picture: button("Picture", () => this.place("picture"), { "aria-pressed": "true" }),
-    space: button("3D", () => this.place("space"), { "aria-pressed": "false", title: "Boxes and triangles in 3D (3 in this view: v)" }),
+    space: button("3D", () => this.place("space"), { "aria-pressed": "false", title: "Boxes and triangles in 3D (v goes on)" }),
     compare: button("Side by side", () => this.place("compare"), { "aria-pressed": "false" }),
   };
   private readonly lower: Record<string, { button: HTMLButtonElement; pane: HTMLElement }> = {};
@@ -120,6 +129,7 @@ export class BvhView implements Mounted {
       ["tree", "Tree", this.tree.element],
       ["findings", "Findings", this.findings],
       ["figures", "Figures", this.figures],
+      ["node", "Node", this.node],
       ["why", "Machine", this.why],
     ] as const) {
       const tab = button(title, () => this.showLower(id), { "aria-pressed": "false" });
@@ -134,7 +144,7 @@ export class BvhView implements Mounted {
       step: () => this.ray.step,
       changed: () => this.page.changed(),
       save: () => this.guard(this.saveExercise()),
-      fail: (error) => this.complain(error),
+      fail: (error) => this.page.complain(error),
     });
     this.places.picture.append(this.picture.element);
     this.body = el(
@@ -144,6 +154,7 @@ export class BvhView implements Mounted {
         "div",
         { class: "bvh-bar" },
         this.name,
+        this.structure,
         el("span", { class: "segmented", role: "group", "aria-label": "Place" }, ...Object.values(this.placeButtons)),
         this.aov,
         this.size,
@@ -152,6 +163,7 @@ export class BvhView implements Mounted {
         el("span", { class: "pixel" }, "pixel ", this.x, this.y),
         button("Compare…", () => this.compare(), { title: "Open a second image beside this one" }),
         button("Exercise…", () => this.exercise.edit(), { title: "Ask about the ray of this pixel: a link that grades itself" }),
+        this.memory,
         button("Save image", () => void this.saveImage(), { title: "The BVH image as a file, for facet bvh" }),
         this.scene.element,
       ),
@@ -162,7 +174,7 @@ export class BvhView implements Mounted {
       "div",
       { class: "bvh-empty" },
       el("h2", {}, "No image yet"),
-      el("p", {}, "Open a scene (.glb, .gltf, .obj, .ply, .stl, with the files that it names), or a BVH image of GFX12 (.gfx12) or XPHMG_RT (.tiles). ", el("code", {}, "facet view"), " opens captures (.rra) here, too."),
+      el("p", {}, "Open a scene (.glb, .gltf, .obj, .ply, .stl, with the files that it names), a BVH image of GFX12 (.gfx12) or XPHMG_RT (.tiles), a capture (.rra), or the buffers of a driver (.bin)."),
       el("p", { class: "row" }, button("Open a file…", () => this.page.choose(), { class: "primary" }), ...EXAMPLES.map((name) => button(`Example: ${name}`, () => this.guard(this.openExample(name))))),
     );
     host.append(this.empty, el("div", { class: "bvh" }, this.exercise.element, this.body));
@@ -175,7 +187,7 @@ export class BvhView implements Mounted {
       { key: "End", text: "Last step", run: () => this.ray.go(Infinity) },
       { key: " ", text: "Play the steps, or stop", run: () => this.ray.togglePlay() },
       { key: "b", text: "Bits or decimal numbers", run: () => this.ray.toggleBits() },
-      { key: "Shift+ArrowLeft", text: "Ray of the pixel to the left (and →, ↑, ↓)", run: () => this.move(-1, 0) },
+      { key: "Shift+ArrowLeft", text: "Ray of the pixel to the left", run: () => this.move(-1, 0) },
       { key: "Shift+ArrowRight", text: "Ray of the pixel to the right", run: () => this.move(1, 0) },
       { key: "Shift+ArrowUp", text: "Ray of the pixel above", run: () => this.move(0, -1) },
       { key: "Shift+ArrowDown", text: "Ray of the pixel below", run: () => this.move(0, 1) },
@@ -197,31 +209,19 @@ export class BvhView implements Mounted {
       return this.restore(state);
     }
     refuse(file);
-    const made = file.made;
-    const options =
-      made?.kind === "bvh" && made.base !== undefined
-        ? {
-            base: BigInt(made.base),
-            root: made.root ?? 5,
-            ...(made.segments === undefined
-              ? {}
-              : { segments: made.segments.map((one) => ({ address: BigInt(one.address), offset: one.offset, size: one.size })) }),
-          }
-        : undefined;
+    const wanted = this.pending?.["file"] === file.name ? this.pending["place"] : undefined;
+    /* `facet view` has said all there is to say. */
+    const place = placeOf(file.made?.kind === "bvh" ? file.made : (wanted ?? { driver: "auto" }));
     const second = this.wantsSecond && this.first !== undefined;
-    const opened = await this.reading(file.name, (call) => (isScene(file) ? this.build(file, call) : this.page.engine.bvh.open(file.bytes, options)));
-    this.example = undefined;
-    this.image = undefined;
-    this.packed = undefined;
-    if (second) {
-      await this.take(opened, true);
+    if (isScene(file)) {
+      const opened = await this.reading(file.name, (call) => this.build(file, call));
+      await this.take(opened, second);
+      this.packed = second || opened.scene === undefined ? this.packed : pack(file);
     } else {
-      await this.take(opened, false);
-      if (opened.scene !== undefined) {
-        this.packed = pack(file);
-      } else if (file.bytes.length <= MOST_IN_LINK && options?.segments === undefined && (options?.base ?? 0n) === 0n) {
-        this.image = toBase64(file.bytes);
-      }
+      const pieces = piecesOf(file.made, place, file.bytes);
+      await this.take(await this.openInput({ name: file.name, bytes: file.bytes, place, ...(pieces === undefined ? {} : { pieces }) }), second);
+    }
+    if (!second) {
       await this.continuePending();
     }
   }
@@ -242,32 +242,64 @@ export class BvhView implements Mounted {
     }
   }
 
+  /** Buffers of one dump: the dialogue asks where each lies, and knows it where a name says so. */
+  openTogether(files: readonly InputFile[]): boolean {
+    const [first] = files;
+    if (first === undefined || !files.every(isBuffer)) {
+      return false;
+    }
+    const pieces = files.map(({ name, bytes }) => ({ name, bytes, address: addressIn(name) }));
+    showMemory({ name: first.name, bytes: first.bytes, place: { driver: "auto" }, pieces }, async (input) => this.openAgain(input));
+    return true;
+  }
+
+  private async openInput(input: Input): Promise<Opened> {
+    const opened = await this.reading(input.name, (call) => this.page.engine.bvh.open(input.bytes, input.place, call), input);
+    const { structures } = opened.bvh;
+    if (structures !== undefined && structures.left_out > 0) {
+      this.page.say("news", `${input.name}: ${many(structures.left_out, "structure")} left out: at addresses of others before them`);
+    } else if (structures !== undefined && input.place.driver === "auto") {
+      this.page.say("news", `${input.name}: ${many(structures.structures.length, "structure")} of ${structures.driver}: ${structures.reason}`);
+    }
+    return opened;
+  }
+
+  /** The same bytes with other addresses, headers, or another structure to start in. */
+  private async openAgain(input: Input): Promise<void> {
+    const opened = await this.openInput(input);
+    this.wantsSecond = false;
+    await this.take(opened, false);
+    this.page.changed();
+  }
+
   private async openExample(name: Example): Promise<void> {
     const opened = await this.reading(name, async () => this.page.engine.bvh.build(exampleTriangles(name), "gfx12", "high"));
     await this.take(opened, false);
     this.example = name;
-    this.image = undefined;
     this.page.changed();
   }
 
   /** Everything about an image that takes time, behind one bar. */
-  private async reading(name: string, open: (call: CallOptions) => Promise<Bvh | { bvh: Bvh; scene?: Scene }>): Promise<Opened> {
+  private async reading(name: string, open: (call: CallOptions) => Promise<Bvh | { bvh: Bvh; scene?: Scene }>, input?: Input): Promise<Opened> {
     const cancel = new AbortController();
+    const { signal } = cancel;
     const work = this.page.work(`Reading ${name}`, () => cancel.abort());
-    const call = { signal: cancel.signal, progress: (done: number, total: number) => work.progress(done / total) };
+    const call = { signal, progress: (done: number, total: number) => work.progress(done / total) };
+    let made: { bvh: Bvh; scene?: Scene } | undefined;
     try {
-      const made = await open(call);
-      const { bvh, scene } = "bvh" in made ? made : { bvh: made, scene: undefined };
-      if (bvh.format === "xphmg") {
-        return { name, bvh, source: new RtSource(bvh), tree: NO_TREE, figures: { bytes: bvh.size }, at: new Map() };
-      }
+      const got = await open(call);
+      made = "bvh" in got ? got : { bvh: got };
+      const { bvh, scene } = made;
       const tree = await bvh.tree(call);
-      const figures = await bvh.figures({ signal: cancel.signal });
+      const figures = await bvh.figures({ signal });
       const at = new Map<number, number>();
       for (let i = 0; i < tree.count; i++) {
         at.set(tree.offset[i] ?? 0, i);
       }
-      return { name, bvh, source: bvh, tree, figures, at, ...(scene === undefined ? {} : { scene }) };
+      return { name, input, bvh, source: bvh.format === "xphmg" ? new RtSource(bvh) : bvh, tree, figures, at, ...(scene === undefined ? {} : { scene }) };
+    } catch (error) {
+      made?.bvh.close().catch(() => undefined);
+      throw error;
     } finally {
       work.done();
     }
@@ -290,25 +322,26 @@ export class BvhView implements Mounted {
     this.first = opened;
     this.second = undefined;
     this.scene.show(opened.scene, opened.scene === undefined ? [] : await this.page.engine.scenes.machines());
-    this.pixel = undefined;
+    this.example = undefined;
+    this.packed = undefined;
+    this.image = opened.input !== undefined && opened.input.bytes.length <= MOST_IN_LINK ? toBase64(opened.input.bytes) : undefined;
+    this.showStructures(opened);
+    this.forgetPixel();
     this.exercise.clear();
     this.chosen = -1;
+    showNode(this.node, undefined);
+    this.picture.reset();
+    this.other.reset();
     this.body.hidden = false;
     this.empty.hidden = true;
     this.name.textContent = opened.name;
     this.name.title = `${opened.bvh.format}, ${opened.bvh.size} bytes`;
-    this.tree.show(opened.tree);
-    this.ray.clear("Click a pixel of the picture: its ray is followed node by node.");
+    this.tree.show(opened.tree, opened.bvh.format);
     this.showAllFigures();
     for (const option of this.aov.options) {
       option.hidden = opened.bvh.format === "xphmg" && !RT_AOVS.includes(option.value);
     }
-    const whole = opened.bvh.format === "gfx12";
-    for (const name of ["tree", "figures"]) {
-      this.tab(name, whole);
-    }
     this.tab("why", false);
-    this.showLower(whole ? "tree" : "findings");
     if (opened.bvh.format === "xphmg" && !RT_AOVS.includes(this.aov.value)) {
       this.aov.value = "depth";
     }
@@ -320,9 +353,38 @@ export class BvhView implements Mounted {
     await this.redraw();
   }
 
+  /** The structures of a driver or a capture to choose from. */
+  private showStructures({ bvh, input }: Opened): void {
+    const { structures } = bvh;
+    this.structure.hidden = structures === undefined;
+    this.memory.hidden = bvh.format === "xphmg" || input === undefined || startsWith(input.bytes, "AMD_RDF ");
+    put(
+      this.structure,
+      ...(structures?.structures ?? []).map((one) =>
+        el("option", { value: one.index, selected: one.index === structures?.structure }, `${one.index}: ${one.kind}, ${one[one.contents] ?? "?"} ${one.contents}${one.root === null ? ", none active" : ""}`),
+      ),
+    );
+  }
+
+  private startIn(structure: number): void {
+    const input = this.first?.input;
+    if (input !== undefined) {
+      this.guard(this.openAgain({ ...input, place: { ...input.place, structure } }));
+    }
+  }
+
+  private showMemory(): void {
+    const input = this.first?.input;
+    if (input !== undefined) {
+      showMemory(input, async (changed) => this.openAgain(changed));
+    }
+  }
+
   private showAllFigures(): void {
     if (this.first !== undefined) {
       showFigures(this.figures, [this.first.name, this.second?.name ?? ""], this.first.figures, this.second?.figures);
+      const { structures } = this.first.bvh;
+      add(this.figures, structures !== undefined && structuresTable(structures));
     }
   }
 
@@ -352,6 +414,7 @@ export class BvhView implements Mounted {
       ...(this.image !== undefined ? { image: this.image } : {}),
       ...(this.packed !== undefined ? { scene: this.packed } : {}),
       ...(this.first.scene !== undefined ? { look: this.scene.state() } : {}),
+      ...(this.first.input !== undefined ? { place: placeState(this.first.input.place) } : {}),
       ...(this.whole ? {} : { camera: this.camera }),
       ...(this.backs.checked ? { backs: false } : {}),
       aov: this.aov.value,
@@ -382,8 +445,8 @@ export class BvhView implements Mounted {
       await this.continuePending();
     } else if (isPacked(wanted["scene"]) && this.first?.name !== wanted["file"]) {
       await this.open(unpack(wanted["scene"]));
-    } else if (typeof wanted["image"] === "string" && this.first?.name !== wanted["file"]) {
-      await this.open({ name: String(wanted["file"] ?? "image"), bytes: fromBase64(wanted["image"]) });
+    } else if (typeof wanted["image"] === "string" && typeof wanted["file"] === "string" && this.first?.name !== wanted["file"]) {
+      await this.open({ name: String(wanted["file"]), bytes: fromBase64(wanted["image"]) });
     } else if (this.first !== undefined) {
       await this.continuePending();
     } else {
@@ -485,7 +548,7 @@ export class BvhView implements Mounted {
     if (source === undefined || camera === undefined) {
       return;
     }
-    const work = preview ? undefined : this.page.work("Drawing", () => this.stop());
+    const work = preview ? undefined : this.page.work("Drawing", () => this.cancelDrawing());
     try {
       const aov = this.aov.value as Aov;
       const moved = !preview && source instanceof SceneSource && !isSame(this.picture.shownCamera, camera);
@@ -504,10 +567,16 @@ export class BvhView implements Mounted {
         this.page.changed();
       }
     } catch (error) {
-      this.complain(error);
+      this.page.complain(error);
     } finally {
       work?.done();
     }
+  }
+
+  private cancelDrawing(): void {
+    this.stop();
+    this.picture.tellCancelled();
+    this.other.tellCancelled();
   }
 
   private turn(camera: Camera): void {
@@ -536,6 +605,7 @@ export class BvhView implements Mounted {
 
   /** The picture and the ray, with other flags. */
   private async again(): Promise<void> {
+    this.space.cull(this.backs.checked);
     await this.redraw();
     if (this.pixel !== undefined) {
       await this.follow(this.pixel.x, this.pixel.y);
@@ -543,10 +613,17 @@ export class BvhView implements Mounted {
   }
 
   private async resized(): Promise<void> {
-    this.pixel = undefined;
-    this.ray.clear("Click a pixel of the picture: its ray is followed node by node.");
+    this.forgetPixel();
     this.stepped();
     await this.redraw();
+  }
+
+  private forgetPixel(): void {
+    this.asked++;
+    this.pixel = undefined;
+    this.x.value = "";
+    this.y.value = "";
+    this.ray.clear("Click a pixel of the picture: its ray is followed node by node.");
   }
 
   private nextAov(): void {
@@ -649,7 +726,10 @@ export class BvhView implements Mounted {
       return `facet rt why --tiles ${this.first.name} --ray "${numbers.join(" ")}"${this.backs.checked ? " --flags cull_back" : ""}`;
     }
     const { machine } = this.scene;
-    const words = machine !== undefined ? ["facet why", this.first?.name ?? "", `--pixel ${x},${y}`, `--size ${this.size.value}`, ...this.scene.words(machine)] : ["facet bvh why", `${(this.first?.name ?? "").replace(/\.[^.]*$/, "")}.gfx12`, `--pixel ${x},${y}`, `--size ${this.size.value}`];
+    const { input, name = "" } = this.first ?? {};
+    const image = input === undefined ? [`${name.replace(/\.[^.]*$/, "")}.gfx12`] : commandWords(input);
+    const where = [`--pixel ${x},${y}`, `--size ${this.size.value}`];
+    const words = machine !== undefined ? ["facet why", name, ...where, ...this.scene.words(machine)] : ["facet bvh why", ...image, ...where];
     if (!this.whole && this.camera !== undefined) {
       const { eye, lookAt, up, fov } = this.camera;
       words.push(`--eye ${eye.join(",")}`, `--look-at ${lookAt.join(",")}`, `--up ${up.join(",")}`, `--fov ${fov}`);
@@ -663,7 +743,7 @@ export class BvhView implements Mounted {
   private stepped(): void {
     this.lines();
     const step = this.ray.shown?.steps[this.ray.step];
-    if (step !== undefined && this.lower["tree"]?.pane.hidden === false) {
+    if (step !== undefined && (this.lower["tree"]?.pane.hidden === false || this.lower["node"]?.pane.hidden === false)) {
       this.revealStep(step);
     }
     this.page.changed();
@@ -677,10 +757,11 @@ export class BvhView implements Mounted {
   private revealStep(step: RayStep): void {
     const node = this.nodeOf(step);
     if (node >= 0) {
-      this.showLower("tree");
-      this.chosen = node;
+      if (this.lower["node"]?.pane.hidden !== false) {
+        this.showLower("tree");
+      }
       this.tree.reveal(node);
-      this.lines();
+      this.choose(node);
     }
   }
 
@@ -699,6 +780,16 @@ export class BvhView implements Mounted {
   private choose(node: number): void {
     this.chosen = node;
     this.lines();
+    this.guard(this.tellNode());
+  }
+
+  /** The chosen node as the program's dump has it. */
+  private async tellNode(): Promise<void> {
+    const { first, chosen } = this;
+    const record = first === undefined || chosen < 0 ? undefined : await first.bvh.node(chosen);
+    if (this.first === first && this.chosen === chosen) {
+      showNode(this.node, record);
+    }
   }
 
   /** The boxes of the step and of the chosen node, over the picture and in 3D. */
@@ -708,8 +799,7 @@ export class BvhView implements Mounted {
     const step = record?.steps[this.ray.step];
     let ray: [number[], number[]] | undefined;
     if (record !== undefined && step !== undefined) {
-      const instance = step.kind === "instance" ? step : instanceOf(record, this.ray.step);
-      const toWorld = objectToWorld(instance);
+      const toWorld = toWorldOf(record, this.ray.step, true);
       for (const child of children(step)) {
         if (child.cull !== "empty" && child.lo.length === 3) {
           boxes.push({ corners: corners(child.lo.map(number), child.hi.map(number), toWorld), kind: child.hit ? "hit" : "culled" });
@@ -723,7 +813,9 @@ export class BvhView implements Mounted {
         ray = [o, o.map((x, i) => x + far * number(begin.direction[i]))];
       }
     }
-    boxes.push(...this.boxOf(step === undefined ? -1 : this.nodeOf(step), "current"));
+    if (record !== undefined && step !== undefined) {
+      boxes.push(...this.boxOf(this.nodeOf(step), "current", toWorldOf(record, this.ray.step)));
+    }
     if (step === undefined || this.chosen !== this.nodeOf(step)) {
       boxes.push(...this.boxOf(this.chosen, "chosen"));
     }
@@ -732,8 +824,8 @@ export class BvhView implements Mounted {
     this.space.show(boxes, ray);
   }
 
-  /** The box of a node, where the first instance of its level stands. */
-  private boxOf(node: number, kind: BoxLines["kind"]): BoxLines[] {
+  /** The box of a node: where the ray met it, or where the first instance of its level stands. */
+  private boxOf(node: number, kind: BoxLines["kind"], met?: readonly number[]): BoxLines[] {
     const tree = this.first?.tree;
     if (tree === undefined || node < 0) {
       return [];
@@ -744,7 +836,7 @@ export class BvhView implements Mounted {
     }
     const level = tree.level[node] ?? 0;
     const instance = tree.levels[level]?.instances[0];
-    const rows = instance === undefined ? undefined : rowsOf(tree, tree.instanceNodes.indexOf(instance));
+    const rows = met ?? (instance === undefined ? undefined : rowsOf(tree, tree.instanceNodes.indexOf(instance)));
     return [{ corners: corners(b.slice(0, 3), b.slice(3), tree.kind[node] === NodeKind.Instance && level === 0 ? undefined : rows), kind }];
   }
 
@@ -764,13 +856,33 @@ export class BvhView implements Mounted {
           ? el("figure", {}, el("figcaption", {}, this.scene.second.name), this.other.element)
           : this.second === undefined
           ? el("div", { class: "empty" }, el("p", {}, "No second image."), button("Open a second image…", () => this.compare()))
-          : el("figure", {}, el("figcaption", {}, this.second.name), this.other.element),
+          : el("figure", {}, el("figcaption", {}, this.second.name, button("Swap", () => this.guard(this.swap()), { title: "Tree and ray of this image; the other one beside it" })), this.other.element),
         this.difference,
       );
     } else if (place === "picture") {
       this.places.picture.append(this.picture.element);
     } else {
       this.guard(this.loadSpace());
+    }
+  }
+
+  /** The second image becomes the one of tree and ray. */
+  private async swap(): Promise<void> {
+    const { first, second, pixel } = this;
+    if (first === undefined || second === undefined) {
+      return;
+    }
+    const camera = this.camera;
+    const whole = this.whole;
+    this.first = undefined; /* nobody closes it */
+    this.second = undefined;
+    await this.take(second, false);
+    await this.take(first, true);
+    this.camera = camera;
+    this.whole = whole;
+    await this.redraw();
+    if (pixel !== undefined) {
+      await this.follow(pixel.x, pixel.y);
     }
   }
 
@@ -822,18 +934,19 @@ export class BvhView implements Mounted {
 
   private async saveImage(): Promise<void> {
     if (this.first !== undefined) {
-      const stem = this.first.name.replace(/\.[^.]*$/, "");
-      this.page.save(`${stem}.${this.first.bvh.format === "gfx12" ? "gfx12" : "tiles"}`, await this.first.bvh.image());
+      const { bvh, input, name } = this.first;
+      const own = input !== undefined && (bvh.structures !== undefined || input.pieces !== undefined);
+      this.page.save(own ? name : `${name.replace(/\.[^.]*$/, "")}.${bvh.format === "gfx12" ? "gfx12" : "tiles"}`, await bvh.image());
     }
   }
 
   private guard(work: Promise<unknown>): void {
-    work.catch((error: unknown) => this.complain(error));
+    work.catch((error: unknown) => this.page.complain(error));
   }
+}
 
-  private complain(error: unknown): void {
-    this.page.say("error", error instanceof Error ? error.message : String(error));
-  }
+function many(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** How two pictures differ, and what they took where rays were counted. */

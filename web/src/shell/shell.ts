@@ -144,15 +144,18 @@ export class Shell {
     });
   }
 
-  private async openAll(files: FileList | null): Promise<void> {
+  private async openAll(list: FileList | null): Promise<void> {
     const read: InputFile[] = [];
     /* A copy: the browser's list is emptied when the dialogue is ready for the next time. */
-    for (const file of [...(files ?? [])]) {
+    for (const file of [...(list ?? [])]) {
       if (file.size > MAX_FILE) {
         this.messages.say("error", `${file.name}: ${file.size} bytes, expected at most ${MAX_FILE}`);
       } else {
         read.push({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) });
       }
+    }
+    if (await this.openTogether(read)) {
+      return;
     }
     const gatherer = this.views.find((view) => read.some((file) => view.gathers?.(file) === true));
     const heads = gatherer === undefined ? [] : read.filter((file) => gatherer.gathers?.(file) === true).map((file) => new TextDecoder().decode(file.bytes));
@@ -162,12 +165,16 @@ export class Shell {
     }
   }
 
-  /** Gives a file to the view that is surest about it. */
-  private async open(file: InputFile): Promise<void> {
-    if (this.tabs.get(this.current)?.live?.takeBeside?.(file) === true) {
-      this.changed();
-      return;
+  private async openTogether(files: readonly InputFile[]): Promise<boolean> {
+    const views = new Set(files.map((file) => this.surest(file)));
+    const [view] = views;
+    if (files.length < 2 || views.size > 1 || view === undefined) {
+      return false;
     }
+    return (await this.show(view.id))?.openTogether?.(files) === true;
+  }
+
+  private surest(file: InputFile): View | undefined {
     let best: View | undefined;
     let most = 0;
     for (const view of this.views) {
@@ -177,6 +184,16 @@ export class Shell {
         most = sure;
       }
     }
+    return best;
+  }
+
+  /** Gives a file to the view that is surest about it. */
+  private async open(file: InputFile): Promise<void> {
+    if (this.tabs.get(this.current)?.live?.takeBeside?.(file) === true) {
+      this.changed();
+      return;
+    }
+    const best = this.surest(file);
     if (best === undefined) {
       const known = this.views.map((view) => view.title).join(", ");
       this.messages.say("error", `${file.name}: not a file that this page can show (${known})`);
@@ -221,6 +238,7 @@ export class Shell {
     return {
       engine: this.engine,
       say: (kind, text) => this.messages.say(kind, text),
+      complain: (error, about) => this.complain(error, about),
       work: (text, cancel) => this.messages.work(text, cancel),
       changed: () => this.changed(),
       go: async (view, state) => {
@@ -242,6 +260,10 @@ export class Shell {
 
   private complain(error: unknown, about?: string): void {
     const text = error instanceof Error ? error.message : String(error);
+    if ((error as { status?: unknown } | undefined)?.status === "cancelled") {
+      this.messages.say("news", about === undefined ? "Cancelled." : `${about}: cancelled.`);
+      return;
+    }
     this.messages.say("error", about === undefined || text.startsWith(about) ? text : `${about}: ${text}`);
   }
 

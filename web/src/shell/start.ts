@@ -10,9 +10,7 @@ export function startPage(host: HTMLElement, page: Page, views: readonly View[])
         "li",
         {},
         button(example.title, () => {
-          page.go(view.id, example.state).catch((error: unknown) => {
-            page.say("error", error instanceof Error ? error.message : String(error));
-          });
+          page.go(view.id, example.state).catch((error: unknown) => page.complain(error));
         }),
       ),
     );
@@ -40,7 +38,7 @@ export function startPage(host: HTMLElement, page: Page, views: readonly View[])
         "p",
         { class: "drop" },
         button("Open a file…", () => page.choose(), { class: "primary" }),
-        el("span", {}, " or drop one anywhere: scenes, BVH images, programs, kernels, command lists."),
+        el("span", {}, " or drop one anywhere: scenes, BVH images, captures, programs, kernels, command lists."),
       ),
       el("div", { class: "cards" }, ...cards),
       el("p", { class: "foot" }, el("span", { id: "engine-info" }, "Starting the machines…")),

@@ -20,8 +20,11 @@ export interface MadeBy {
   /** Where rays start: an address as "0x...", and the ID of a node. */
   readonly base?: string;
   readonly root?: number;
-  /** Pieces of an image that has several: addresses, and where they lie in the bytes. */
-  readonly segments?: readonly { readonly address: string; readonly offset: number; readonly size: number }[];
+  /** Pieces of an image that has several: addresses, where they lie in the bytes, and the files that they were. */
+  readonly segments?: readonly { readonly address: string; readonly offset: number; readonly size: number; readonly name?: string }[];
+  /** Whose headers the pieces have, and which structure rays start in. */
+  readonly driver?: string;
+  readonly structure?: number;
 }
 
 /** One key that a view obeys; the page of `?` lists them. `key` is that of KeyboardEvent, "Shift+" or "Control+" before it. */
@@ -37,6 +40,8 @@ export interface Page {
   readonly engine: Engine;
   /** A line at the bottom; errors stay until they are closed, news go by themselves. Screen readers hear both. */
   say(kind: "error" | "news", text: string): void;
+  /** What was thrown, in words; of a call that was cancelled only that. */
+  complain(error: unknown, about?: string): void;
   /** Work under way: shows a bar with a Cancel button. Call `done` when it ended, whatever the end. */
   work(text: string, cancel?: () => void): { progress(part: number): void; done(): void };
   /** Tells the shell that `Mounted.state` would answer something else now: the address in the URL follows (soon, not at once). */
@@ -57,6 +62,8 @@ export interface Page {
 export interface Mounted {
   /** Shows a file that `View.accepts` took. Throws an Error with a message for people when the file is bad. */
   open?(file: InputFile): Promise<void>;
+  /** Files that were brought at once and are all for this view: whether they belong together, so that it has taken them. */
+  openTogether?(files: readonly InputFile[]): boolean;
   /** What a link to this view needs, as JSON; undefined: nothing. */
   state?(): unknown;
   /** The other way round. The state is from a URL: anything at all. Throws an Error with a message when it makes no sense. */
