@@ -228,7 +228,7 @@ test("cycles beside the profile, and findings that lead to their lines", async (
   /* A model of one's own, which is a file beside the program. */
   await t.page.fill(".options", "--grid 8x1 --arg word=0x80100000 --timing slow.timing");
   await press(t, "Run");
-  await t.page.waitForSelector(".message.error:has-text('slow.timing: the page does not have this file')");
+  await t.page.waitForSelector(".message.error:has-text('slow.timing: not there; open or drop it together')");
   writeFileSync(t.file("slow.timing"), "tile.memory_latency = 999\n");
   await t.choose(t.file("slow.timing"));
   await t.page.waitForFunction((old) => (document.querySelector("#panel-profile .timing")?.textContent ?? old) !== old, estimate);
