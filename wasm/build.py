@@ -29,7 +29,7 @@ TIMING = [f"src/timing/{name}.c" for name in ("cache", "collect", "engine", "mod
 CONFORM = ["src/conform/facet.c", "src/conform/list.c", "src/documents/tile_case.c", "src/documents/tile_case_run.c",
            "src/documents/gfx12_vectors.c", "src/json/reader.c", "tests/wasm/conform.c"]
 NATIVE = ["tests/harness.c", *(f"tests/gfx12/{name}.c" for name in ("test_fast", "worlds", "common")),
-          *(f"tests/tile/{name}.c" for name in ("test_tile_vector", "kernel", "record")), "wasm/files.c"]
+          *(f"tests/tile/{name}.c" for name in ("test_tile_vector", "kernel", "record")), "wasm/files.c", "src/image/image.c"]
 SHARED = ["wasm/pool.c", "wasm/reserve.c", "wasm/progress.c", "wasm/pictures.c", "wasm/json/values.c", "wasm/page.c"]
 
 # Operations of a block of the hart call the next one in tail position.
