@@ -223,19 +223,6 @@ uint64_t facet_scene_instanced_triangles(const struct facet_scene *scene)
     return sum;
 }
 
-void facet_scene_uv(const struct facet_scene_mesh *mesh,
-                    const struct facet_texture_use *use,
-                    uint32_t vertex,
-                    float uv[2])
-{
-    const float *set = mesh->uv[use->uv_set];
-    float u = set != NULL ? set[2 * (size_t)vertex] : 0.0F;
-    float v = set != NULL ? set[2 * (size_t)vertex + 1] : 0.0F;
-
-    uv[0] = use->matrix[0] * u + use->matrix[1] * v + use->matrix[2];
-    uv[1] = use->matrix[3] * u + use->matrix[4] * v + use->matrix[5];
-}
-
 void facet_scene_traits_add(struct facet_scene_traits *to, const struct facet_scene_traits *more)
 {
     static const uint8_t opposites[] = {FACET_TRAIT_OPAQUE | FACET_TRAIT_NON_OPAQUE,

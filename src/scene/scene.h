@@ -9,6 +9,8 @@
 #define FACET_SCENE_SCENE_H
 
 #include "base/error.h"
+#include "scene/kinds.h"
+#include "scene/memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +30,6 @@
 #define FACET_SCENE_MAX_LEFT_OUT 48U /* kinds; further ones share the last place */
 #define FACET_SCENE_NAME_BYTES 128U  /* longer names are cut */
 #define FACET_SCENE_UV_SETS 8U
-#define FACET_SCENE_NONE UINT32_MAX
 
 /* A pointer with room for 64 bits on every host: guest programs find these structs in their memory
  * (guest/block.h), where NAME_at is the guest's address. */
@@ -87,11 +88,6 @@ struct facet_scene_instance {
     bool flipped; /* the matrix mirrors: front faces turn clockwise in world space */
 };
 
-enum facet_wrap { FACET_WRAP_REPEAT, FACET_WRAP_CLAMP, FACET_WRAP_MIRROR, FACET_WRAP_COUNT };
-enum facet_filter { FACET_FILTER_LINEAR, FACET_FILTER_NEAREST, FACET_FILTER_COUNT };
-enum facet_mip { FACET_MIP_NONE, FACET_MIP_NEAREST, FACET_MIP_LINEAR, FACET_MIP_COUNT };
-enum facet_alpha { FACET_ALPHA_OPAQUE, FACET_ALPHA_MASK, FACET_ALPHA_BLEND, FACET_ALPHA_COUNT };
-
 struct facet_texture_use {
     uint32_t texture; /* FACET_SCENE_NONE: none, the factor alone counts */
     uint32_t uv_set;
@@ -119,8 +115,6 @@ struct facet_scene_texture {
     FACET_WIDE_POINTER(uint8_t, rgba); /* sRGB-encoded colour, straight alpha, row 0 on top */
 };
 
-enum facet_camera_kind { FACET_CAMERA_PERSPECTIVE, FACET_CAMERA_ORTHOGRAPHIC, FACET_CAMERA_COUNT };
-
 struct facet_scene_camera {
     char name[FACET_SCENE_NAME_BYTES];
     enum facet_camera_kind kind;
@@ -130,13 +124,6 @@ struct facet_scene_camera {
     float aspect;        /* width / height; 0: that of the picture */
     float x_mag, y_mag;  /* orthographic: half width and half height */
     float z_near, z_far; /* z_far 0: infinite */
-};
-
-enum facet_light_kind {
-    FACET_LIGHT_DIRECTIONAL,
-    FACET_LIGHT_POINT,
-    FACET_LIGHT_SPOT,
-    FACET_LIGHT_COUNT,
 };
 
 struct facet_scene_light {
@@ -256,8 +243,8 @@ bool facet_scene_aim(const double eye[3],
                      struct facet_scene_camera *camera);
 
 /* Texture coordinates of a vertex for a texture, its transform applied. */
-void facet_scene_uv(const struct facet_scene_mesh *mesh,
-                    const struct facet_texture_use *use,
+void facet_scene_uv(const IN_SCENE struct facet_scene_mesh *mesh,
+                    const IN_SCENE struct facet_texture_use *use,
                     uint32_t vertex,
                     float uv[2]);
 

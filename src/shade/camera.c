@@ -1,5 +1,7 @@
 /* Rays of a camera: perspective and orthographic, as glTF 2.0 defines them. */
-#include "shade/picture.h"
+#include "shade/camera.h"
+
+#include "shade/vec.h"
 
 /* A picture of another shape than the camera's shows more, never less: whatever the author framed
  * stays in view. A camera without a shape of its own was framed for a square. */
@@ -25,18 +27,19 @@ void facet_shade_lens_make(const struct facet_scene_camera *camera,
     out->half_width = out->half_height * picture;
 }
 
-void facet_shade_lens_ray(const struct facet_shade_lens *lens,
+void facet_shade_lens_ray(const IN_SCENE struct facet_shade_lens *lens,
                           double x,
                           double y,
                           struct facet_shade_ray *out)
 {
-    const struct facet_scene_camera *camera = lens->camera;
+    const IN_SCENE struct facet_scene_camera *camera =
+        SCENE_PART(struct facet_scene_camera, lens, camera);
     bool flat = camera->kind == FACET_CAMERA_ORTHOGRAPHIC;
     double right = (2.0 * x / (double)lens->width - 1.0) * lens->half_width;
     double up = (1.0 - 2.0 * y / (double)lens->height) * lens->half_height;
 
     for (unsigned i = 0; i < 3; i++) {
-        const float *row = camera->transform + (size_t)4 * i;
+        const IN_SCENE float *row = camera->transform + (size_t)4 * i;
         double aside = (double)row[0] * right + (double)row[1] * up;
 
         out->origin[i] = (float)((double)row[3] + (flat ? aside : 0.0));

@@ -1,8 +1,8 @@
-/* See light.h. Punctual lights follow KHR_lights_punctual. */
+/* See light.h. Punctual lights follow KHR_lights_punctual. Also part of the text that devices
+ * compile (scene/memory.h). */
 #include "shade/light.h"
 
 #define ONE_OVER_PI 0.31830988618F
-#define DEFAULT_LUX 3.0F
 #define SHORT_OF_THE_LAMP 0.9999F /* or rounding would put it into its own shadow */
 
 static float clamp01(float value)
@@ -10,10 +10,10 @@ static float clamp01(float value)
     return value > 0.0F ? (value < 1.0F ? value : 1.0F) : 0.0F;
 }
 
-static float spot_share(const struct facet_scene_light *light, struct facet_vec3 to_light)
+static float spot_share(const IN_SCENE struct facet_scene_light *light, struct facet_vec3 to_light)
 {
     double sine, inner, outer;
-    float cosine = -vec3_dot(vec3_load(light->direction), to_light);
+    float cosine = -vec3_dot(vec3_from(light->direction), to_light);
     float scale;
 
     facet_shade_sincos_double((double)light->inner_cone, &sine, &inner);
@@ -36,7 +36,7 @@ static float falloff(float intensity, float range, float square)
     return intensity * share / fmaxf(square, 1e-8F);
 }
 
-bool facet_shade_light_incoming(const struct facet_scene_light *light,
+bool facet_shade_light_incoming(const IN_SCENE struct facet_scene_light *light,
                                 struct facet_vec3 point,
                                 struct facet_vec3 normal,
                                 struct facet_vec3 geometric,
@@ -46,11 +46,11 @@ bool facet_shade_light_incoming(const struct facet_scene_light *light,
     struct facet_vec3 unit;
 
     if (light->kind == FACET_LIGHT_DIRECTIONAL) {
-        out->direction = vec3_scale(vec3_load(light->direction), -1.0F);
+        out->direction = vec3_scale(vec3_from(light->direction), -1.0F);
         out->t_max = INFINITY;
         unit = out->direction;
     } else {
-        out->direction = vec3_sub(vec3_load(light->position), point);
+        out->direction = vec3_sub(vec3_from(light->position), point);
         out->t_max = 1.0F;
         unit = out->direction;
         if (!vec3_normalize(&unit)) {
@@ -65,12 +65,13 @@ bool facet_shade_light_incoming(const struct facet_scene_light *light,
     if (!(cosine > 0.0F && strength > 0.0F && vec3_dot(geometric, unit) > 0.0F)) {
         return false;
     }
-    out->radiance = vec3_scale(vec3_load(light->color), cosine * strength * ONE_OVER_PI);
+    out->radiance = vec3_scale(vec3_from(light->color), cosine * strength * ONE_OVER_PI);
     return true;
 }
 
 /* The first lamp whose sum is above x. */
-static const struct facet_lamp *pick_lamp(const struct facet_lamp *lamps, uint32_t count, float x)
+static const IN_SCENE struct facet_lamp *
+pick_lamp(const IN_SCENE struct facet_lamp *lamps, uint32_t count, float x)
 {
     uint32_t low = 0, high = count - 1;
 
@@ -86,7 +87,7 @@ static const struct facet_lamp *pick_lamp(const struct facet_lamp *lamps, uint32
     return &lamps[low];
 }
 
-bool facet_shade_lamp_incoming(const struct facet_lamp *lamps,
+bool facet_shade_lamp_incoming(const IN_SCENE struct facet_lamp *lamps,
                                uint32_t count,
                                const float random[3],
                                struct facet_vec3 point,
@@ -95,7 +96,7 @@ bool facet_shade_lamp_incoming(const struct facet_lamp *lamps,
                                struct facet_lamp_point *from,
                                struct facet_incoming *out)
 {
-    const struct facet_lamp *lamp = pick_lamp(lamps, count, random[0]);
+    const IN_SCENE struct facet_lamp *lamp = pick_lamp(lamps, count, random[0]);
     float root = sqrtf(random[1]), square, cosine, there;
     struct facet_vec3 face = vec3_cross(lamp->across, lamp->up), unit;
 
@@ -121,38 +122,12 @@ bool facet_shade_lamp_incoming(const struct facet_lamp *lamps,
     return true;
 }
 
-static float luminance(const float rgb[3])
-{
-    return 0.2126F * rgb[0] + 0.7152F * rgb[1] + 0.0722F * rgb[2];
-}
-
-float facet_shade_light_level(const struct facet_scene *scene)
-{
-    float square = 0.0F, level = 0.0F;
-
-    for (unsigned i = 0; i < 3; i++) {
-        float side = scene->bounds.hi[i] - scene->bounds.lo[i];
-
-        square += side * side;
-    }
-    square /= 16.0F;
-    for (uint32_t i = 0; i < scene->light_count; i++) {
-        const struct facet_scene_light *light = &scene->lights[i];
-        float lux = light->intensity * luminance(light->color);
-
-        level += light->kind == FACET_LIGHT_DIRECTIONAL ? lux : lux / fmaxf(square, 1e-8F);
-    }
-    return level > 1e-20F && level < 1e20F ? level : DEFAULT_LUX;
-}
-
-float facet_shade_exposure(const struct facet_scene *scene)
-{
-    return DEFAULT_LUX / facet_shade_light_level(scene);
-}
-
-static const struct facet_vec3 zenith = {0.22F, 0.40F, 0.72F};
-static const struct facet_vec3 horizon = {0.72F, 0.80F, 0.88F};
-static const struct facet_vec3 ground = {0.16F, 0.19F, 0.24F};
+#define ZENITH vec3(0.22F, 0.40F, 0.72F)
+#define HORIZON vec3(0.72F, 0.80F, 0.88F)
+#define GROUND vec3(0.16F, 0.19F, 0.24F)
+/* Of sky light, from above and from below. */
+#define ABOVE vec3(0.36F, 0.41F, 0.50F)
+#define BELOW vec3(0.21F, 0.19F, 0.17F)
 
 /* From the horizon up it turns blue quickly, below it fades into the dark. */
 struct facet_vec3 facet_shade_sky(struct facet_vec3 direction)
@@ -160,20 +135,18 @@ struct facet_vec3 facet_shade_sky(struct facet_vec3 direction)
     float y;
 
     if (!vec3_normalize(&direction)) {
-        return horizon;
+        return HORIZON;
     }
     y = direction.y;
     if (y < 0.0F) {
-        return vec3_lerp(horizon, ground, 1.0F - (1.0F + y) * (1.0F + y) * (1.0F + y));
+        return vec3_lerp(HORIZON, GROUND, 1.0F - (1.0F + y) * (1.0F + y) * (1.0F + y));
     }
-    return vec3_lerp(horizon, zenith, sqrtf(y));
+    return vec3_lerp(HORIZON, ZENITH, sqrtf(y));
 }
 
 struct facet_vec3 facet_shade_sky_light(struct facet_vec3 normal)
 {
-    static const struct facet_vec3 above = {0.36F, 0.41F, 0.50F}, below = {0.21F, 0.19F, 0.17F};
-
-    return vec3_lerp(below, above, clamp01(0.5F + 0.5F * normal.y));
+    return vec3_lerp(BELOW, ABOVE, clamp01(0.5F + 0.5F * normal.y));
 }
 
 /* Two directions at right angles to n and each other, without a branch on n's length or a root

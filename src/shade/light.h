@@ -13,7 +13,7 @@ struct facet_incoming {
 };
 
 /* false when the light is behind the surface or out of reach. */
-bool facet_shade_light_incoming(const struct facet_scene_light *light,
+bool facet_shade_light_incoming(const IN_SCENE struct facet_scene_light *light,
                                 struct facet_vec3 point,
                                 struct facet_vec3 normal,
                                 struct facet_vec3 geometric,
@@ -33,10 +33,10 @@ struct facet_lamp {
  * light it sends to `point` per unit of radiance. false when it sends none there: the lamp turns
  * its back, or the surface does. out->direction leads to it, at t 1. */
 struct facet_lamp_point {
-    const struct facet_lamp *lamp;
+    const IN_SCENE struct facet_lamp *lamp;
     float u, v;
 };
-bool facet_shade_lamp_incoming(const struct facet_lamp *lamps,
+bool facet_shade_lamp_incoming(const IN_SCENE struct facet_lamp *lamps,
                                uint32_t count,
                                const float random[3],
                                struct facet_vec3 point,

@@ -6,7 +6,9 @@
 #define FACET_SHADE_PICTURE_H
 
 #include "base/error.h"
+#include "shade/camera.h"
 #include "shade/light.h"
+#include "shade/path.h"
 #include "shade/surface.h"
 
 enum facet_shade_view {
@@ -29,11 +31,6 @@ struct facet_shade_cost {
     uint64_t nodes; /* tests or intersect instructions: the sum of the three below */
     uint64_t box_nodes, instance_nodes;
     uint64_t primitive_nodes; /* gfx12: each is a test of a pair of triangles */
-};
-
-struct facet_shade_ray {
-    float origin[3], direction[3]; /* direction has any length; t counts in it */
-    float t_min, t_max;            /* hits strictly between the two */
 };
 
 /* Traces a batch on a machine. Primary and bounce rays report the nearest hit and pass the backs of
@@ -63,28 +60,6 @@ struct facet_picture {
     float sky_level; /* brightness of the sky beside the scene's lights (light.h) */
 };
 
-/* ---- camera.c ---- */
-
-/* A camera and a picture's size, ready for rays: half extents of the window at depth 1. */
-struct facet_shade_lens {
-    FACET_WIDE_POINTER(const struct facet_scene_camera, camera);
-    double half_width, half_height;
-    uint32_t width, height;
-};
-
-void facet_shade_lens_make(const struct facet_scene_camera *camera,
-                           uint32_t width,
-                           uint32_t height,
-                           struct facet_shade_lens *out);
-/* Through (x, y) of the picture, in pixels from its top left corner. The ray's t is the depth along
- * the camera's axis, so that near and far plane are its ends. */
-void facet_shade_lens_ray(const struct facet_shade_lens *lens,
-                          double x,
-                          double y,
-                          struct facet_shade_ray *out);
-
-/* ---- shade.c ---- */
-
 enum { FACET_BUCKET = 32, FACET_BUCKET_PIXELS = FACET_BUCKET * FACET_BUCKET };
 
 /* A bucket on its way: what is known about each of its pixels. Large; draw one after the other in
@@ -95,17 +70,9 @@ struct facet_bucket {
     const void *machine;
     struct facet_shade_lens lens;
     uint32_t x, y, width, height; /* pixels of the picture */
-    uint32_t sample;
-    uint32_t bounce; /* how many surfaces the light has met on its way back */
     struct facet_shade_cost cost[FACET_RAY_KIND_COUNT];
-    uint32_t noise[FACET_BUCKET_PIXELS]; /* facet_sample_pixel */
+    struct facet_path paths[FACET_BUCKET_PIXELS]; /* of the sample on its way */
     double sum[FACET_BUCKET_PIXELS][3];
-    struct facet_vec3 light[FACET_BUCKET_PIXELS];
-    struct facet_vec3 share[FACET_BUCKET_PIXELS];      /* of light from here that reaches the eye */
-    struct facet_surface surface[FACET_BUCKET_PIXELS]; /* of the pixels in `lit` */
-    struct facet_vec3 incoming[FACET_BUCKET_PIXELS];   /* direction of the ray that met it */
-    bool glows[FACET_BUCKET_PIXELS];                   /* emitted light counts there */
-    uint32_t unoccluded[FACET_BUCKET_PIXELS];
     uint32_t lit[FACET_BUCKET_PIXELS]; /* pixels whose last ray hit something that light changes */
     uint32_t lit_count;
     /* The wave: rays, whose they are, what they bring when nothing is in their way. */
@@ -125,6 +92,10 @@ enum facet_status facet_shade_bucket_draw(struct facet_bucket *bucket,
                                           facet_shade_trace_fn *trace,
                                           const void *machine,
                                           struct facet_error *err);
+/* A pixel of the picture from the sum of its samples: finite, as files need it. */
+void facet_shade_pixel_store(const struct facet_picture *picture,
+                             const double sum[3],
+                             float rgb[3]);
 /* The pixels as floats, to a place whose rows are `stride` pixels long. */
 void facet_shade_bucket_store(const struct facet_bucket *bucket, float *rgb, size_t stride);
 

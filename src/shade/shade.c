@@ -6,23 +6,8 @@
 #include "shade/picture.h"
 
 #include "scene/sample.h"
-#include "shade/light.h"
 
 #include <string.h>
-
-/* A scene with more lights than this has that many of them drawn per sample. */
-enum { LIGHTS_PER_SAMPLE = 8 };
-#define MOST_OF_A_PATH 1.0F
-/* Sample dimensions; pairs are stratified together (scene/sample.h). Each bounce has its own set.
- */
-enum {
-    DIM_PIXEL = 0,
-    DIM_AMBIENT = 2,
-    DIM_REACH = 4,
-    DIM_LIGHT = 6,
-    DIM_LAMP = 22,
-    DIM_COUNT = 26
-};
 
 uint32_t facet_shade_bucket_count(uint32_t width, uint32_t height)
 {
@@ -30,25 +15,13 @@ uint32_t facet_shade_bucket_count(uint32_t width, uint32_t height)
            ((height + FACET_BUCKET - 1) / FACET_BUCKET);
 }
 
-static float
-random_number(const struct facet_bucket *t, uint32_t pixel, uint32_t sample, uint32_t dim)
-{
-    return facet_sample_of(t->noise[pixel], sample, dim + t->bounce * DIM_COUNT);
-}
-
-static void random_pair(
-    const struct facet_bucket *t, uint32_t pixel, uint32_t sample, uint32_t dim, float out[2])
-{
-    facet_sample_pair(t->noise[pixel], sample, dim + t->bounce * DIM_COUNT, out);
-}
-
 static void make_noise(struct facet_bucket *t)
 {
-    uint32_t *noise = t->noise;
+    struct facet_path *path = t->paths;
 
     for (uint32_t y = t->y; y < t->y + t->height; y++) {
         for (uint32_t x = t->x; x < t->x + t->width; x++) {
-            *noise++ = facet_sample_pixel(t->picture->seed, x, y);
+            (path++)->noise = facet_sample_pixel(t->picture->seed, x, y);
         }
     }
 }
@@ -59,123 +32,41 @@ trace_wave(struct facet_bucket *t, enum facet_ray_kind kind, struct facet_error 
     return t->trace(t->machine, kind, t->rays, t->ray_count, t->hits, &t->cost[kind], err);
 }
 
-/* ---- primary rays ---- */
-
-/* Spread over two pixels with a tent's weight: a soft edge without a weighted sum. */
-static double tent(float a)
+/* The ray at the end of the wave is of this pixel. */
+static void add_ray(struct facet_bucket *t, uint32_t pixel)
 {
-    return a < 0.5F ? (double)(sqrtf(2.0F * a) - 1.0F) : (double)(1.0F - sqrtf(2.0F - 2.0F * a));
+    t->owner[t->ray_count++] = pixel;
 }
 
-static void primary_ray(struct facet_bucket *t, uint32_t pixel)
-{
-    double x = t->x + pixel % t->width + 0.5, y = t->y + pixel / t->width + 0.5;
-
-    if (t->picture->spp > 1) {
-        float random[2];
-
-        random_pair(t, pixel, t->sample, DIM_PIXEL, random);
-        x += tent(random[0]);
-        y += tent(random[1]);
-    }
-    facet_shade_lens_ray(&t->lens, x, y, &t->rays[pixel]);
-    t->owner[pixel] = pixel;
-    t->light[pixel] = vec3(0.0F, 0.0F, 0.0F);
-    t->share[pixel] = vec3(1.0F, 1.0F, 1.0F);
-    t->glows[pixel] = true;
-}
-
-/* Light that leaves the place where the pixel's path is now. */
-static void add(struct facet_bucket *t, uint32_t pixel, struct facet_vec3 light)
-{
-    t->light[pixel] = vec3_add(t->light[pixel], vec3_mul(t->share[pixel], light));
-}
-
-/* What the ray of the wave has met. */
-static void see(struct facet_bucket *t, size_t ray)
-{
-    const struct facet_shade_hit *hit = &t->hits[ray];
-    struct facet_vec3 direction = vec3_load(t->rays[ray].direction);
-    uint32_t pixel = t->owner[ray];
-    struct facet_surface *surface = &t->surface[pixel];
-
-    if (hit->instance == FACET_SCENE_NONE) {
-        add(t, pixel, vec3_scale(facet_shade_sky(direction), t->picture->sky_level));
-        return;
-    }
-    facet_shade_surface_find(t->picture->scene, hit, surface);
-    if (surface->unlit) {
-        /* As bright as a white surface under the default sun, in the scene's own units. */
-        add(t, pixel, vec3_scale(surface->color, t->picture->sky_level));
-        return;
-    }
-    if (t->glows[pixel]) {
-        add(t, pixel, surface->emitted);
-    }
-    t->unoccluded[pixel] = 0;
-    t->incoming[pixel] = direction;
-    t->lit[t->lit_count++] = pixel;
-}
+/* ---- waves ---- */
 
 static void see_all(struct facet_bucket *t)
 {
     t->lit_count = 0;
     for (size_t i = 0; i < t->ray_count; i++) {
-        see(t, i);
+        uint32_t pixel = t->owner[i];
+
+        if (facet_shade_path_see(&t->paths[pixel], t->picture, &t->rays[i], &t->hits[i])) {
+            t->lit[t->lit_count++] = pixel;
+        }
     }
 }
 
-static enum facet_status primary_wave(struct facet_bucket *t, struct facet_error *err)
+static enum facet_status
+primary_wave(struct facet_bucket *t, uint32_t sample, struct facet_error *err)
 {
-    t->ray_count = (size_t)t->width * t->height;
-    for (uint32_t pixel = 0; pixel < t->ray_count; pixel++) {
-        primary_ray(t, pixel);
+    t->ray_count = 0;
+    for (uint32_t pixel = 0; pixel < t->width * t->height; pixel++) {
+        facet_shade_path_begin(&t->paths[pixel],
+                               t->picture,
+                               &t->lens,
+                               t->x + pixel % t->width,
+                               t->y + pixel / t->width,
+                               sample,
+                               &t->rays[pixel]);
+        add_ray(t, pixel);
     }
     return trace_wave(t, FACET_RAY_PRIMARY, err);
-}
-
-/* ---- lights ---- */
-
-static void
-add_ray(struct facet_bucket *t, uint32_t pixel, struct facet_vec3 direction, float t_max)
-{
-    struct facet_shade_ray *ray = &t->rays[t->ray_count];
-
-    vec3_store(t->surface[pixel].start, ray->origin);
-    vec3_store(direction, ray->direction);
-    ray->t_min = 0.0F;
-    ray->t_max = t_max;
-    t->owner[t->ray_count++] = pixel;
-}
-
-/* The light of slot k for a pixel: slot k itself, or one drawn from the k-th share of them all. */
-static uint32_t pick_light(const struct facet_bucket *t, uint32_t pixel, uint32_t k, uint32_t count)
-{
-    double at;
-
-    if (count <= LIGHTS_PER_SAMPLE) {
-        return k;
-    }
-    at = (double)k + (double)random_number(t, pixel, t->sample, DIM_LIGHT + 2 * k);
-    at *= (double)count / LIGHTS_PER_SAMPLE;
-    return at < (double)count ? (uint32_t)at : count - 1;
-}
-
-/* Mirrors need rays that continue; without them they show as if they scattered light. */
-static bool is_mirror(const struct facet_bucket *t, const struct facet_surface *surface)
-{
-    return surface->mirror && t->picture->bounces != 0;
-}
-
-/* Places right beside a light are so bright that the few paths which end there would be white dots
- * in the picture. What a bounce brings is therefore limited to that of a white surface in the
- * sun. */
-static struct facet_vec3 limited(const struct facet_bucket *t, struct facet_vec3 light)
-{
-    float most = MOST_OF_A_PATH * t->picture->sky_level;
-    float largest = fmaxf(light.x, fmaxf(light.y, light.z));
-
-    return t->bounce != 0 && largest > most ? vec3_scale(light, most / largest) : light;
 }
 
 /* What the rays of the wave bring, unless something is in their way. */
@@ -186,7 +77,7 @@ static enum facet_status bring_light(struct facet_bucket *t, struct facet_error 
 
     for (size_t i = 0; i < t->ray_count && status == FACET_OK; i++) {
         if (!shadows || t->hits[i].instance == FACET_SCENE_NONE) {
-            add(t, t->owner[i], limited(t, t->brings[i]));
+            facet_shade_path_bring(&t->paths[t->owner[i]], t->picture, t->brings[i]);
         }
     }
     return status;
@@ -194,72 +85,38 @@ static enum facet_status bring_light(struct facet_bucket *t, struct facet_error 
 
 static enum facet_status light_wave(struct facet_bucket *t, uint32_t k, struct facet_error *err)
 {
-    const struct facet_scene *scene = t->picture->scene;
-    uint32_t count = scene->light_count;
-    float weight = count > LIGHTS_PER_SAMPLE ? (float)count / LIGHTS_PER_SAMPLE : 1.0F;
-
     t->ray_count = 0;
     for (uint32_t i = 0; i < t->lit_count; i++) {
-        uint32_t pixel = t->lit[i];
-        const struct facet_surface *s = &t->surface[pixel];
-        struct facet_incoming in;
+        const size_t ray = t->ray_count;
 
-        if (is_mirror(t, s)) {
-            continue;
+        if (facet_shade_path_light_ray(
+                &t->paths[t->lit[i]], t->picture, k, &t->rays[ray], &t->brings[ray])) {
+            add_ray(t, t->lit[i]);
         }
-        if (!facet_shade_light_incoming(&scene->lights[pick_light(t, pixel, k, count)],
-                                        s->start,
-                                        s->normal,
-                                        s->geometric,
-                                        &in)) {
-            continue;
-        }
-        t->brings[t->ray_count] = vec3_scale(vec3_mul(s->color, in.radiance), weight);
-        add_ray(t, pixel, in.direction, in.t_max);
     }
     return bring_light(t, err);
 }
 
-/* One point of one lamp for each pixel. */
 static enum facet_status lamp_wave(struct facet_bucket *t, struct facet_error *err)
 {
-    const struct facet_picture *p = t->picture;
-
     t->ray_count = 0;
     for (uint32_t i = 0; i < t->lit_count; i++) {
-        uint32_t pixel = t->lit[i];
-        const struct facet_surface *s = &t->surface[pixel];
-        float random[3];
-        struct facet_lamp_point from;
-        struct facet_surface lamp;
-        struct facet_incoming in;
+        const size_t ray = t->ray_count;
 
-        for (unsigned k = 0; k < 3; k++) {
-            random[k] = random_number(t, pixel, t->sample, DIM_LAMP + k);
+        if (facet_shade_path_lamp_ray(
+                &t->paths[t->lit[i]], t->picture, &t->rays[ray], &t->brings[ray])) {
+            add_ray(t, t->lit[i]);
         }
-        if (s->mirror ||
-            !facet_shade_lamp_incoming(
-                p->lamps, p->lamp_count, random, s->start, s->normal, s->geometric, &from, &in)) {
-            continue;
-        }
-        facet_shade_surface_find(p->scene,
-                                 &(struct facet_shade_hit){.u = from.u,
-                                                           .v = from.v,
-                                                           .instance = from.lamp->instance,
-                                                           .triangle = from.lamp->triangle},
-                                 &lamp);
-        t->brings[t->ray_count] = vec3_mul(vec3_mul(s->color, in.radiance), lamp.emitted);
-        add_ray(t, pixel, in.direction, in.t_max);
     }
     return bring_light(t, err);
 }
 
 static enum facet_status light_waves(struct facet_bucket *t, struct facet_error *err)
 {
-    uint32_t lights = t->picture->scene->light_count;
+    const uint32_t lights = facet_shade_path_lights(t->picture);
     enum facet_status status = FACET_OK;
 
-    for (uint32_t k = 0; k < lights && k < LIGHTS_PER_SAMPLE && status == FACET_OK; k++) {
+    for (uint32_t k = 0; k < lights && status == FACET_OK; k++) {
         status = light_wave(t, k, err);
     }
     if (status == FACET_OK && t->picture->lamp_count != 0) {
@@ -268,52 +125,22 @@ static enum facet_status light_waves(struct facet_bucket *t, struct facet_error 
     return status;
 }
 
-/* ---- ambient light ---- */
-
-/* Each ray looks less far than the limit by a random share, so that an occluder counts the less the
- * farther it is, without an edge at the limit. */
 static enum facet_status ambient_wave(struct facet_bucket *t, uint32_t k, struct facet_error *err)
 {
-    uint32_t sample = t->sample * t->picture->ao_rays + k;
     enum facet_status status;
 
     t->ray_count = 0;
     for (uint32_t i = 0; i < t->lit_count; i++) {
-        uint32_t pixel = t->lit[i];
-        const struct facet_surface *s = &t->surface[pixel];
-        struct facet_vec3 direction;
-        float random[2];
-
-        random_pair(t, pixel, sample, DIM_AMBIENT, random);
-        direction = facet_shade_cosine_direction(s->normal, random[0], random[1]);
-        if (!(vec3_dot(direction, s->geometric) > 0.0F)) {
-            continue; /* below the triangle: counts as occluded */
+        if (facet_shade_path_ambient_ray(
+                &t->paths[t->lit[i]], t->picture, k, &t->rays[t->ray_count])) {
+            add_ray(t, t->lit[i]);
         }
-        add_ray(t,
-                pixel,
-                direction,
-                t->picture->ao_distance * (1.0F - random_number(t, pixel, sample, DIM_REACH)));
     }
     status = trace_wave(t, FACET_RAY_AMBIENT, err);
     for (size_t i = 0; i < t->ray_count && status == FACET_OK; i++) {
-        t->unoccluded[t->owner[i]] += t->hits[i].instance == FACET_SCENE_NONE;
+        t->paths[t->owner[i]].unoccluded += t->hits[i].instance == FACET_SCENE_NONE;
     }
     return status;
-}
-
-static void add_sky_light(struct facet_bucket *t)
-{
-    uint32_t rays = t->picture->ao_rays;
-
-    for (uint32_t i = 0; i < t->lit_count; i++) {
-        uint32_t pixel = t->lit[i];
-        const struct facet_surface *s = &t->surface[pixel];
-        float share = rays != 0 ? (float)t->unoccluded[pixel] / (float)rays : 1.0F;
-        struct facet_vec3 sky =
-            vec3_scale(facet_shade_sky_light(s->normal), share * t->picture->sky_level);
-
-        add(t, pixel, vec3_mul(s->color, sky));
-    }
 }
 
 static enum facet_status ambient_waves(struct facet_bucket *t, struct facet_error *err)
@@ -323,39 +150,18 @@ static enum facet_status ambient_waves(struct facet_bucket *t, struct facet_erro
     for (uint32_t k = 0; k < t->picture->ao_rays && status == FACET_OK; k++) {
         status = ambient_wave(t, k, err);
     }
-    add_sky_light(t);
+    for (uint32_t i = 0; i < t->lit_count; i++) {
+        facet_shade_path_add_sky_light(&t->paths[t->lit[i]], t->picture);
+    }
     return status;
 }
 
-/* ---- paths ---- */
-
-/* Where a path continues. Choosing directions by the cosine leaves only the colour as a factor. */
-static struct facet_vec3 next_direction(const struct facet_bucket *t, uint32_t pixel)
-{
-    const struct facet_surface *s = &t->surface[pixel];
-    float random[2];
-
-    if (s->mirror) {
-        return vec3_along(
-            t->incoming[pixel], s->normal, -2.0F * vec3_dot(t->incoming[pixel], s->normal));
-    }
-    random_pair(t, pixel, t->sample, DIM_AMBIENT, random);
-    return facet_shade_cosine_direction(s->normal, random[0], random[1]);
-}
-
-/* Surfaces that glow show to the eye and in mirrors; their light on others is that of lamp_wave. */
 static enum facet_status bounce_wave(struct facet_bucket *t, struct facet_error *err)
 {
     t->ray_count = 0;
     for (uint32_t i = 0; i < t->lit_count; i++) {
-        uint32_t pixel = t->lit[i];
-        const struct facet_surface *s = &t->surface[pixel];
-        struct facet_vec3 direction = next_direction(t, pixel);
-
-        if (vec3_dot(direction, s->geometric) > 0.0F) { /* else below the triangle: dark */
-            t->share[pixel] = vec3_mul(t->share[pixel], s->color);
-            t->glows[pixel] = t->glows[pixel] && s->mirror;
-            add_ray(t, pixel, direction, INFINITY);
+        if (facet_shade_path_bounce_ray(&t->paths[t->lit[i]], &t->rays[t->ray_count])) {
+            add_ray(t, t->lit[i]);
         }
     }
     return trace_wave(t, FACET_RAY_BOUNCE, err);
@@ -365,14 +171,13 @@ static enum facet_status follow_paths(struct facet_bucket *t, struct facet_error
 {
     enum facet_status status = FACET_OK;
 
-    for (t->bounce = 1; t->bounce <= t->picture->bounces && status == FACET_OK; t->bounce++) {
+    for (uint32_t i = 0; i < t->picture->bounces && status == FACET_OK; i++) {
         status = bounce_wave(t, err);
         if (status == FACET_OK) {
             see_all(t);
             status = light_waves(t, err);
         }
     }
-    t->bounce = 0;
     return status;
 }
 
@@ -390,15 +195,16 @@ static void add_counts(struct facet_bucket *t)
 static void add_light(struct facet_bucket *t)
 {
     for (uint32_t pixel = 0; pixel < t->width * t->height; pixel++) {
-        t->sum[pixel][0] += (double)t->light[pixel].x;
-        t->sum[pixel][1] += (double)t->light[pixel].y;
-        t->sum[pixel][2] += (double)t->light[pixel].z;
+        t->sum[pixel][0] += (double)t->paths[pixel].light.x;
+        t->sum[pixel][1] += (double)t->paths[pixel].light.y;
+        t->sum[pixel][2] += (double)t->paths[pixel].light.z;
     }
 }
 
-static enum facet_status draw_sample(struct facet_bucket *t, struct facet_error *err)
+static enum facet_status
+draw_sample(struct facet_bucket *t, uint32_t sample, struct facet_error *err)
 {
-    enum facet_status status = primary_wave(t, err);
+    enum facet_status status = primary_wave(t, sample, err);
 
     if (status != FACET_OK) {
         return status;
@@ -434,12 +240,11 @@ enum facet_status facet_shade_bucket_draw(struct facet_bucket *t,
     t->y = number / columns * FACET_BUCKET;
     t->width = picture->width - t->x < FACET_BUCKET ? picture->width - t->x : FACET_BUCKET;
     t->height = picture->height - t->y < FACET_BUCKET ? picture->height - t->y : FACET_BUCKET;
-    t->bounce = 0;
     make_noise(t);
     memset(t->cost, 0, sizeof t->cost);
     memset(t->sum, 0, sizeof t->sum);
-    for (t->sample = 0; t->sample < picture->spp && status == FACET_OK; t->sample++) {
-        status = draw_sample(t, err);
+    for (uint32_t sample = 0; sample < picture->spp && status == FACET_OK; sample++) {
+        status = draw_sample(t, sample, err);
     }
     return status;
 }
@@ -450,16 +255,20 @@ static float storable(double value)
     return value >= 0.0 ? (float)(value < 1e30 ? value : 1e30) : 0.0F;
 }
 
+void facet_shade_pixel_store(const struct facet_picture *picture, const double sum[3], float rgb[3])
+{
+    double scale = 1.0 / picture->spp;
+    bool counts = picture->view != FACET_SHADE_PICTURE;
+
+    for (unsigned c = 0; c < 3; c++) {
+        rgb[c] = storable(sum[counts ? 0 : c] * scale);
+    }
+}
+
 void facet_shade_bucket_store(const struct facet_bucket *t, float *rgb, size_t stride)
 {
-    double scale = 1.0 / t->picture->spp;
-    bool counts = t->picture->view != FACET_SHADE_PICTURE;
-
     for (uint32_t pixel = 0; pixel < t->width * t->height; pixel++) {
-        float *to = rgb + 3 * (pixel / t->width * stride + pixel % t->width);
-
-        for (unsigned c = 0; c < 3; c++) {
-            to[c] = storable(t->sum[pixel][counts ? 0 : c] * scale);
-        }
+        facet_shade_pixel_store(
+            t->picture, t->sum[pixel], rgb + 3 * (pixel / t->width * stride + pixel % t->width));
     }
 }

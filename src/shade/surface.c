@@ -6,36 +6,48 @@
 #include "scene/sample.h"
 
 struct corners {
-    const struct facet_scene_mesh *mesh;
-    const struct facet_scene_material *material;
-    const uint32_t *index;
+    const IN_SCENE struct facet_scene_mesh *mesh;
+    const IN_SCENE struct facet_scene_material *material;
+    const IN_SCENE uint32_t *index;
     float u, v;
 };
 
-static struct corners
-corners_of(const struct facet_scene *scene, uint32_t instance, uint32_t triangle, float u, float v)
+static const IN_SCENE struct facet_scene_instance *
+instance_of(const IN_SCENE struct facet_scene *scene, uint32_t number)
 {
-    const struct facet_scene_mesh *mesh = &scene->meshes[scene->instances[instance].mesh];
+    return SCENE_PART(struct facet_scene_instance, scene, instances) + number;
+}
+
+static struct corners corners_of(const IN_SCENE struct facet_scene *scene,
+                                 uint32_t instance,
+                                 uint32_t triangle,
+                                 float u,
+                                 float v)
+{
+    const IN_SCENE struct facet_scene_mesh *mesh =
+        SCENE_PART(struct facet_scene_mesh, scene, meshes) + instance_of(scene, instance)->mesh;
 
     return (struct corners){.mesh = mesh,
-                            .material = &scene->materials[mesh->material],
-                            .index = mesh->indices + 3 * (size_t)triangle,
+                            .material = SCENE_PART(struct facet_scene_material, scene, materials) +
+                                        mesh->material,
+                            .index = SCENE_PART(uint32_t, mesh, indices) + 3 * (size_t)triangle,
                             .u = u,
                             .v = v};
 }
 
-static void load_corners(const struct corners *at, const float *values, struct facet_vec3 corner[3])
+static void
+load_corners(const struct corners *at, const IN_SCENE float *values, struct facet_vec3 corner[3])
 {
     for (unsigned i = 0; i < 3; i++) {
-        corner[i] = vec3_load(values + 3 * (size_t)at->index[i]);
+        corner[i] = vec3_from(values + 3 * (size_t)at->index[i]);
     }
 }
 
 /* ---- colour ---- */
 
-static void sample_texture(const struct facet_scene *scene,
+static void sample_texture(const IN_SCENE struct facet_scene *scene,
                            const struct corners *at,
-                           const struct facet_texture_use *use,
+                           const IN_SCENE struct facet_texture_use *use,
                            float rgba[4])
 {
     float w = 1.0F - at->u - at->v, uv[3][2];
@@ -47,30 +59,36 @@ static void sample_texture(const struct facet_scene *scene,
     for (unsigned i = 0; i < 3; i++) {
         facet_scene_uv(at->mesh, use, at->index[i], uv[i]);
     }
-    facet_shade_texture_sample(&scene->textures[use->texture],
+    facet_shade_texture_sample(SCENE_PART(struct facet_scene_texture, scene, textures) +
+                                   use->texture,
                                use,
                                w * uv[0][0] + at->u * uv[1][0] + at->v * uv[2][0],
                                w * uv[0][1] + at->u * uv[1][1] + at->v * uv[2][1],
                                rgba);
 }
 
-static void base_color(const struct facet_scene *scene, const struct corners *at, float rgba[4])
+static void
+base_color(const IN_SCENE struct facet_scene *scene, const struct corners *at, float rgba[4])
 {
+    const IN_SCENE float *colors = SCENE_PART(float, at->mesh, colors);
     float w = 1.0F - at->u - at->v;
 
     sample_texture(scene, at, &at->material->base_texture, rgba);
     for (unsigned c = 0; c < 4; c++) {
         rgba[c] *= at->material->base_color[c];
         if (at->mesh->colors != NULL) {
-            rgba[c] *= w * at->mesh->colors[4 * (size_t)at->index[0] + c] +
-                       at->u * at->mesh->colors[4 * (size_t)at->index[1] + c] +
-                       at->v * at->mesh->colors[4 * (size_t)at->index[2] + c];
+            rgba[c] *= w * colors[4 * (size_t)at->index[0] + c] +
+                       at->u * colors[4 * (size_t)at->index[1] + c] +
+                       at->v * colors[4 * (size_t)at->index[2] + c];
         }
     }
 }
 
-float facet_shade_surface_alpha(
-    const struct facet_scene *scene, uint32_t instance, uint32_t triangle, float u, float v)
+float facet_shade_surface_alpha(const IN_SCENE struct facet_scene *scene,
+                                uint32_t instance,
+                                uint32_t triangle,
+                                float u,
+                                float v)
 {
     struct corners at = corners_of(scene, instance, triangle, u, v);
     float rgba[4];
@@ -79,7 +97,7 @@ float facet_shade_surface_alpha(
     return rgba[3];
 }
 
-bool facet_shade_surface_stops(const struct facet_scene *scene,
+bool facet_shade_surface_stops(const IN_SCENE struct facet_scene *scene,
                                uint32_t instance,
                                uint32_t triangle,
                                float t,
@@ -104,7 +122,7 @@ bool facet_shade_surface_stops(const struct facet_scene *scene,
 
 /* ---- place ---- */
 
-static struct facet_vec3 to_world(const float m[12], struct facet_vec3 p)
+static struct facet_vec3 to_world(const IN_SCENE float m[12], struct facet_vec3 p)
 {
     return vec3(m[0] * p.x + m[1] * p.y + m[2] * p.z + m[3],
                 m[4] * p.x + m[5] * p.y + m[6] * p.z + m[7],
@@ -118,9 +136,9 @@ struct normals_way {
     bool flipped;
 };
 
-static struct normals_way normals_way_of(const struct facet_scene_instance *instance)
+static struct normals_way normals_way_of(const IN_SCENE struct facet_scene_instance *instance)
 {
-    const float *m = instance->transform;
+    const IN_SCENE float *m = instance->transform;
     struct facet_vec3 x = vec3(m[0], m[4], m[8]), y = vec3(m[1], m[5], m[9]);
     struct facet_vec3 z = vec3(m[2], m[6], m[10]);
 
@@ -139,12 +157,12 @@ static struct facet_vec3 normal_to_world(const struct normals_way *way, struct f
 
 /* How far a point may be off: proportional to the largest number that went into it. A ray that
  * starts this far above its surface cannot hit it again through rounding. */
-static float rounding_reach(const float m[12], struct facet_vec3 p)
+static float rounding_reach(const IN_SCENE float m[12], struct facet_vec3 p)
 {
     float reach = 0.0F;
 
     for (unsigned r = 0; r < 3; r++) {
-        const float *row = m + (size_t)4 * r;
+        const IN_SCENE float *row = m + (size_t)4 * r;
 
         reach = fmaxf(
             reach, fabsf(row[0] * p.x) + fabsf(row[1] * p.y) + fabsf(row[2] * p.z) + fabsf(row[3]));
@@ -171,18 +189,18 @@ static struct facet_vec3 raise(struct facet_vec3 p,
     return vec3_blend(raised, u, v);
 }
 
-static void place(const struct facet_scene *scene,
+static void place(const IN_SCENE struct facet_scene *scene,
                   const struct facet_shade_hit *hit,
                   const struct corners *at,
                   struct facet_surface *out)
 {
-    const struct facet_scene_instance *instance = &scene->instances[hit->instance];
+    const IN_SCENE struct facet_scene_instance *instance = instance_of(scene, hit->instance);
     const struct normals_way way = normals_way_of(instance);
     float side = hit->back ? -1.0F : 1.0F;
     struct facet_vec3 corner[3], world[3], normal[3], local;
     bool smooth = at->mesh->normals != NULL;
 
-    load_corners(at, at->mesh->positions, corner);
+    load_corners(at, SCENE_PART(float, at->mesh, positions), corner);
     local = vec3_blend(corner, hit->u, hit->v);
     for (unsigned i = 0; i < 3; i++) {
         world[i] = to_world(instance->transform, corner[i]);
@@ -197,7 +215,7 @@ static void place(const struct facet_scene *scene,
     out->normal = out->geometric;
     out->start = out->position;
     if (smooth) {
-        load_corners(at, at->mesh->normals, normal);
+        load_corners(at, SCENE_PART(float, at->mesh, normals), normal);
         for (unsigned i = 0; i < 3; i++) {
             normal[i] = vec3_scale(normal_to_world(&way, normal[i]), side);
             smooth =
@@ -214,12 +232,12 @@ static void place(const struct facet_scene *scene,
     out->start = vec3_along(out->start, out->geometric, rounding_reach(instance->transform, local));
 }
 
-void facet_shade_surface_find(const struct facet_scene *scene,
+void facet_shade_surface_find(const IN_SCENE struct facet_scene *scene,
                               const struct facet_shade_hit *hit,
                               struct facet_surface *out)
 {
     struct corners at = corners_of(scene, hit->instance, hit->triangle, hit->u, hit->v);
-    const struct facet_scene_material *material = at.material;
+    const IN_SCENE struct facet_scene_material *material = at.material;
     float rgba[4];
 
     place(scene, hit, &at, out);
@@ -227,7 +245,7 @@ void facet_shade_surface_find(const struct facet_scene *scene,
     out->color = vec3(rgba[0], rgba[1], rgba[2]);
     out->unlit = material->unlit;
     out->mirror = material->metallic > 0.5F && material->roughness < 0.25F;
-    out->emitted = vec3_load(material->emissive);
+    out->emitted = vec3_from(material->emissive);
     if (out->emitted.x > 0.0F || out->emitted.y > 0.0F || out->emitted.z > 0.0F) {
         sample_texture(scene, &at, &material->emissive_texture, rgba);
         out->emitted = vec3_mul(out->emitted, vec3(rgba[0], rgba[1], rgba[2]));

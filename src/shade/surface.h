@@ -24,18 +24,21 @@ struct facet_surface {
     bool mirror; /* smooth metal: reflects instead of scattering */
 };
 
-void facet_shade_surface_find(const struct facet_scene *scene,
+void facet_shade_surface_find(const IN_SCENE struct facet_scene *scene,
                               const struct facet_shade_hit *hit,
                               struct facet_surface *out);
 
 /* Opacity of a point of a triangle: factor * texture * vertex colour. */
-float facet_shade_surface_alpha(
-    const struct facet_scene *scene, uint32_t instance, uint32_t triangle, float u, float v);
+float facet_shade_surface_alpha(const IN_SCENE struct facet_scene *scene,
+                                uint32_t instance,
+                                uint32_t triangle,
+                                float u,
+                                float v);
 
 /* Whether a ray that meets a point of a non-opaque triangle is stopped by it. MASK compares with
  * the cutoff; BLEND stops a share `alpha` of all rays, chosen by hashing where the ray hit, so the
  * average over samples is the blended colour, in any order of surfaces. */
-bool facet_shade_surface_stops(const struct facet_scene *scene,
+bool facet_shade_surface_stops(const IN_SCENE struct facet_scene *scene,
                                uint32_t instance,
                                uint32_t triangle,
                                float t,
@@ -45,8 +48,8 @@ bool facet_shade_surface_stops(const struct facet_scene *scene,
 /* texture.c: linear RGBA at texture coordinates, by the wrap modes and the magnifying filter of
  * `use`. Level 0 only: a pixel's samples average what a smaller level would have averaged before.
  */
-void facet_shade_texture_sample(const struct facet_scene_texture *texture,
-                                const struct facet_texture_use *use,
+void facet_shade_texture_sample(const IN_SCENE struct facet_scene_texture *texture,
+                                const IN_SCENE struct facet_texture_use *use,
                                 float u,
                                 float v,
                                 float rgba[4]);

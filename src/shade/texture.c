@@ -36,9 +36,11 @@ static uint32_t wrap_texel(enum facet_wrap wrap, int32_t texel, uint32_t size)
     return (uint32_t)texel;
 }
 
-static void fetch(const struct facet_scene_texture *texture, uint32_t x, uint32_t y, float out[4])
+static void
+fetch(const IN_SCENE struct facet_scene_texture *texture, uint32_t x, uint32_t y, float out[4])
 {
-    const uint8_t *rgba = texture->rgba + 4 * ((size_t)y * texture->width + x);
+    const IN_SCENE uint8_t *rgba =
+        SCENE_PART(uint8_t, texture, rgba) + 4 * ((size_t)y * texture->width + x);
 
     for (unsigned c = 0; c < 3; c++) {
         out[c] = facet_image_srgb_to_linear(rgba[c]);
@@ -46,8 +48,8 @@ static void fetch(const struct facet_scene_texture *texture, uint32_t x, uint32_
     out[3] = (float)rgba[3] * (1.0F / 255.0F);
 }
 
-void facet_shade_texture_sample(const struct facet_scene_texture *texture,
-                                const struct facet_texture_use *use,
+void facet_shade_texture_sample(const IN_SCENE struct facet_scene_texture *texture,
+                                const IN_SCENE struct facet_texture_use *use,
                                 float u,
                                 float v,
                                 float rgba[4])

@@ -6,6 +6,8 @@
 #ifndef FACET_SHADE_VEC_H
 #define FACET_SHADE_VEC_H
 
+#include "scene/memory.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +22,11 @@ static inline struct facet_vec3 vec3(float x, float y, float z)
 }
 
 static inline struct facet_vec3 vec3_load(const float v[3])
+{
+    return vec3(v[0], v[1], v[2]);
+}
+
+static inline struct facet_vec3 vec3_from(const IN_SCENE float v[3])
 {
     return vec3(v[0], v[1], v[2]);
 }
