@@ -13,7 +13,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-enum { GROUP = 64, KERNELS = 8, MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
+enum { KERNELS = 16, MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
 
 /* The functions used, by their own names. */
 #define FUNCTIONS(F)                                                                               \
@@ -171,6 +171,14 @@ static const char *unsuitable(cl_device_id device)
     return NULL;
 }
 
+static bool has_doubles(cl_device_id device)
+{
+    const uint64_t all = CL_FP_ROUND_TO_NEAREST | CL_FP_DENORM | CL_FP_INF_NAN;
+
+    return (number_of(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config)) & all) ==
+           all;
+}
+
 static struct facet_opencl_device about(const struct found *f)
 {
     struct facet_opencl_device d = {
@@ -179,6 +187,7 @@ static struct facet_opencl_device about(const struct found *f)
         .units = (uint32_t)number_of(f->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint)),
         .memory = number_of(f->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong)),
         .largest = number_of(f->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong)),
+        .doubles = has_doubles(f->device),
         .unsuitable = unsuitable(f->device)};
 
     text_of(f->device, CL_DEVICE_NAME, d.name, sizeof d.name);
@@ -248,6 +257,16 @@ fail_build(const facet_opencl *cl, cl_device_id device, cl_int code, struct face
                       line);
 }
 
+static const char *build_options(cl_device_id device)
+{
+    const uint64_t floats =
+        number_of(device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config));
+
+    return (floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0
+               ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
+               : "-cl-std=CL1.2";
+}
+
 static enum facet_status open_it(facet_opencl *cl,
                                  cl_device_id device,
                                  const char *const *texts,
@@ -269,7 +288,7 @@ static enum facet_status open_it(facet_opencl *cl,
     if (code != CL_SUCCESS) {
         return fail(err, cl->about.name, code);
     }
-    code = lib.clBuildProgram(cl->program, 1, &device, "-cl-std=CL1.2", NULL, NULL);
+    code = lib.clBuildProgram(cl->program, 1, &device, build_options(device), NULL, NULL);
     return code != CL_SUCCESS ? fail_build(cl, device, code, err) : FACET_OK;
 }
 
@@ -379,12 +398,13 @@ enum facet_status facet_opencl_write(facet_opencl *cl,
 
 enum facet_status facet_opencl_read(facet_opencl *cl,
                                     facet_opencl_memory *memory,
+                                    uint64_t at,
                                     void *data,
                                     size_t bytes,
                                     struct facet_error *err)
 {
-    const cl_int code =
-        lib.clEnqueueReadBuffer(cl->queue, (cl_mem)memory, CL_TRUE, 0, bytes, data, 0, NULL, NULL);
+    const cl_int code = lib.clEnqueueReadBuffer(
+        cl->queue, (cl_mem)memory, CL_TRUE, (size_t)at, bytes, data, 0, NULL, NULL);
 
     return code != CL_SUCCESS ? fail(err, "clEnqueueReadBuffer", code) : FACET_OK;
 }
@@ -443,7 +463,9 @@ enum facet_status facet_opencl_run(facet_opencl *cl,
                                    uint64_t *nanoseconds,
                                    struct facet_error *err)
 {
-    const size_t global = (items + GROUP - 1) / GROUP * GROUP, local = GROUP;
+    const size_t global =
+                     (items + FACET_OPENCL_GROUP - 1) / FACET_OPENCL_GROUP * FACET_OPENCL_GROUP,
+                 local = FACET_OPENCL_GROUP;
     cl_kernel k = NULL;
     cl_event event;
     cl_int code = CL_SUCCESS;
@@ -541,11 +563,12 @@ enum facet_status facet_opencl_write(facet_opencl *cl,
 
 enum facet_status facet_opencl_read(facet_opencl *cl,
                                     facet_opencl_memory *memory,
+                                    uint64_t at,
                                     void *data,
                                     size_t bytes,
                                     struct facet_error *err)
 {
-    (void)cl, (void)memory, (void)data, (void)bytes;
+    (void)cl, (void)memory, (void)at, (void)data, (void)bytes;
     return none(err);
 }
 

@@ -16,6 +16,7 @@ struct facet_opencl_device {
     uint32_t units;         /* that compute */
     uint64_t memory;        /* bytes */
     uint64_t largest;       /* that one piece of memory may have */
+    bool doubles;           /* as IEEE 754 has them */
     const char *unsuitable; /* by what it says of itself; NULL: nothing is wrong */
 };
 
@@ -32,7 +33,8 @@ enum facet_status facet_opencl_first_gpu(size_t *number, struct facet_error *err
 typedef struct facet_opencl facet_opencl; /* an open device with a program */
 typedef struct facet_opencl_memory facet_opencl_memory;
 
-/* Compiles the texts, one after another. FACET_ERR_USAGE when there is no such device or it is not
+/* Compiles the texts, one after another; divisions and square roots of floats are correctly rounded
+ * where the device says that it can. FACET_ERR_USAGE when there is no such device or it is not
  * suitable, FACET_ERR_IO for anything that the device or its compiler refuses. One thread at a time
  * may use an open device. */
 enum facet_status facet_opencl_open(size_t number,
@@ -57,9 +59,12 @@ enum facet_status facet_opencl_write(facet_opencl *cl,
                                      struct facet_error *err);
 enum facet_status facet_opencl_read(facet_opencl *cl,
                                     facet_opencl_memory *memory,
+                                    uint64_t at,
                                     void *data,
                                     size_t bytes,
                                     struct facet_error *err);
+
+enum { FACET_OPENCL_GROUP = 64 }; /* work items of a group */
 
 struct facet_opencl_argument {
     facet_opencl_memory *memory; /* NULL: the number */

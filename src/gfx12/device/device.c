@@ -19,10 +19,10 @@ enum {
     SEGMENT_LIMIT = 1 << 24, /* pieces of an image */
 };
 
-/* On the device for each ray: ray, place in the list, result, state, fate, wanted page. */
+/* On the device for each ray: ray, result, state, places in three lists, fate, wanted page. */
 #define RAY_BYTES                                                                                  \
     (sizeof(struct device_ray) + sizeof(struct device_result) + sizeof(struct device_state) +      \
-     3 * sizeof(uint32_t))
+     5 * sizeof(uint32_t))
 
 /* Of a node's records. */
 #define BOX_BYTES 144
@@ -40,8 +40,13 @@ struct facet_gfx12_device {
     uint32_t phase, records;
     /* for `room` rays */
     size_t room;
-    facet_opencl_memory *rays, *list, *results, *states, *fate, *wanted;
+    facet_opencl_memory *rays, *results, *states, *fate, *wanted;
+    facet_opencl_memory *list, *next, *declined; /* of rays that are not done, that will not be */
+    facet_opencl_memory *counts;
     struct facet_gfx12_device_figures figures;
+    const struct facet_gfx12_device_addition *addition; /* NULL: not there */
+    const facet_opencl_memory *asked;                   /* by its text; NULL: it is not asked */
+    struct facet_error without;                         /* why it is not there */
 };
 
 /* ---- opening ---- */
@@ -60,7 +65,7 @@ static enum facet_status check_reciprocals(facet_opencl *cl, struct facet_error 
         status = facet_opencl_run(cl, kernel, arguments, 2, ITEMS, NULL, err);
     }
     if (status == FACET_OK) {
-        status = facet_opencl_read(cl, out, wrong, sizeof wrong, err);
+        status = facet_opencl_read(cl, out, 0, wrong, sizeof wrong, err);
     }
     facet_opencl_memory_free(cl, out);
     for (unsigned i = 0; status == FACET_OK && i < ITEMS; i++) {
@@ -104,7 +109,7 @@ static enum facet_status check_numbers(facet_opencl *cl, struct facet_error *err
         status = facet_opencl_run(cl, "facet_check", arguments, 3, CHECKS, NULL, err);
     }
     if (status == FACET_OK) {
-        status = facet_opencl_read(cl, to, got, sizeof *got, err);
+        status = facet_opencl_read(cl, to, 0, got, sizeof *got, err);
     }
     for (unsigned i = 0; status == FACET_OK && wrong == NULL && i < CHECKS; i++) {
         wrong = facet_gfx12_device_check_answer((*in)[i], (*got)[i]);
@@ -131,18 +136,55 @@ static enum facet_status bring_turned(struct facet_gfx12_device *d, struct facet
                               : status;
 }
 
-enum facet_status facet_gfx12_device_open(const struct facet_gfx12_device_options *options,
-                                          facet_gfx12_device **out,
-                                          struct facet_error *err)
+/* Compiles the loop and what the addition adds, and tests both. */
+static enum facet_status open_it(struct facet_gfx12_device *d,
+                                 size_t number,
+                                 const struct facet_gfx12_device_addition *addition,
+                                 struct facet_error *err)
 {
-    static const char *const texts[] = {device_shared,
-                                        device_opencl,
-                                        device_exact,
+    static const char *const before[] = {device_shared, device_opencl};
+    static const char *const after[] = {device_exact,
                                         device_node,
                                         device_walk,
                                         device_pack,
                                         device_fast,
+                                        device_gather,
                                         device_check};
+    enum { BEFORE = sizeof before / sizeof before[0], AFTER = sizeof after / sizeof after[0] };
+    const unsigned added = addition != NULL ? addition->text_count : 0;
+    const char **texts = calloc(BEFORE + added + AFTER, sizeof *texts);
+    enum facet_status status;
+
+    if (texts == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    memcpy(texts, before, sizeof before);
+    memcpy(texts + BEFORE + added, after, sizeof after);
+    if (added != 0) {
+        memcpy(texts + BEFORE, addition->texts, added * sizeof *texts);
+    }
+    status = facet_opencl_open(number, texts, BEFORE + added + AFTER, &d->cl, err);
+    free(texts);
+    if (status == FACET_OK) {
+        status = check_reciprocals(d->cl, err);
+    }
+    if (status == FACET_OK) {
+        status = check_numbers(d->cl, err);
+    }
+    if (status == FACET_OK && addition != NULL) {
+        status = addition->check(d->cl, err);
+    }
+    if (status != FACET_OK) {
+        facet_opencl_close(d->cl);
+        d->cl = NULL;
+    }
+    return status;
+}
+
+enum facet_status facet_gfx12_device_open(const struct facet_gfx12_device_options *options,
+                                          facet_gfx12_device **out,
+                                          struct facet_error *err)
+{
     struct facet_gfx12_device *d = calloc(1, sizeof *d);
     const struct facet_opencl_device *about;
     enum facet_status status;
@@ -153,18 +195,21 @@ enum facet_status facet_gfx12_device_open(const struct facet_gfx12_device_option
         return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
     }
     pthread_mutex_init(&d->turn, NULL);
-    status = facet_opencl_open(options->number, texts, sizeof texts / sizeof texts[0], &d->cl, err);
+    status = options->addition != NULL ? open_it(d, options->number, options->addition, &d->without)
+                                       : FACET_ERR_USAGE;
     if (status == FACET_OK) {
-        status = check_reciprocals(d->cl, err);
-    }
-    if (status == FACET_OK) {
-        status = check_numbers(d->cl, err);
+        d->addition = options->addition;
+    } else {
+        status = open_it(d, options->number, NULL, err);
     }
     if (status == FACET_OK) {
         status = bring_turned(d, err);
     }
     if (status == FACET_OK) {
         status = facet_opencl_memory_new(d->cl, sizeof(struct device_common), &d->common, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_opencl_memory_new(d->cl, sizeof(struct device_counts), &d->counts, err);
     }
     if (status != FACET_OK) {
         facet_gfx12_device_close(d);
@@ -178,10 +223,20 @@ enum facet_status facet_gfx12_device_open(const struct facet_gfx12_device_option
     return FACET_OK;
 }
 
+const char *facet_gfx12_device_without(const facet_gfx12_device *device)
+{
+    return device->addition != NULL ? NULL : device->without.message;
+}
+
+void facet_gfx12_device_ask(facet_gfx12_device *device, const facet_opencl_memory *asked)
+{
+    device->asked = asked;
+}
+
 static void free_rays(struct facet_gfx12_device *d)
 {
     facet_opencl_memory **const all[] = {
-        &d->rays, &d->list, &d->results, &d->states, &d->fate, &d->wanted};
+        &d->rays, &d->results, &d->states, &d->fate, &d->wanted, &d->list, &d->next, &d->declined};
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         facet_opencl_memory_free(d->cl, *all[i]);
@@ -215,6 +270,7 @@ void facet_gfx12_device_close(facet_gfx12_device *device)
         free_image(device);
         facet_opencl_memory_free(device->cl, device->turned);
         facet_opencl_memory_free(device->cl, device->common);
+        facet_opencl_memory_free(device->cl, device->counts);
         facet_opencl_close(device->cl);
         pthread_mutex_destroy(&device->turn);
         free(device);
@@ -345,11 +401,13 @@ make_room(struct facet_gfx12_device *d, size_t count, struct facet_error *err)
         facet_opencl_memory **memory;
         size_t bytes;
     } all[] = {{&d->rays, sizeof(struct device_ray)},
-               {&d->list, sizeof(uint32_t)},
                {&d->results, sizeof(struct device_result)},
                {&d->states, sizeof(struct device_state)},
                {&d->fate, sizeof(uint32_t)},
-               {&d->wanted, sizeof(uint32_t)}};
+               {&d->wanted, sizeof(uint32_t)},
+               {&d->list, sizeof(uint32_t)},
+               {&d->next, sizeof(uint32_t)},
+               {&d->declined, sizeof(uint32_t)}};
 
     if (count <= d->room) {
         return FACET_OK;
@@ -367,28 +425,26 @@ make_room(struct facet_gfx12_device *d, size_t count, struct facet_error *err)
     return FACET_OK;
 }
 
-/* What the host knows of the rays of a launch. */
-struct flight {
-    bool fast; /* with the fast loop first */
-    size_t count;
-    uint32_t *list; /* of those that are not done */
-    size_t active;
-    uint32_t *fate, *wanted;
-    struct device_result *results;
-    bool exact_limit; /* max_steps is that of the query: a ray that reaches it fails */
-};
-
-static void flight_free(struct flight *f)
+static size_t most_rays(const struct facet_gfx12_device *d, size_t more_bytes)
 {
-    free(f->list);
-    free(f->fate);
-    free(f->wanted);
-    free(f->results);
+    const uint64_t room = d->ray_room / (RAY_BYTES + more_bytes);
+
+    return room == 0 ? 1 : room < MOST_RAYS ? (size_t)room : MOST_RAYS;
 }
+
+/* Rays of d->rays on their way to d->results. */
+struct flight {
+    size_t count;
+    size_t active;    /* of those that are not done */
+    bool all;         /* these are all of them; else d->list has them */
+    bool fast;        /* the fast loop has still to come */
+    bool exact_limit; /* max_steps is that of the query: a ray that reaches it fails */
+    struct device_counts counts;
+};
 
 /* All rays in the fast loop. */
 static enum facet_status
-launch_fast(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
+launch_fast(struct facet_gfx12_device *d, const struct flight *f, struct facet_error *err)
 {
     const struct facet_opencl_argument arguments[] = {{d->common, 0},
                                                       {facet_gfx12_pages_memory(d->pages), 0},
@@ -411,119 +467,189 @@ launch_fast(struct facet_gfx12_device *d, struct flight *f, struct facet_error *
 
 /* The rays that are not done. */
 static enum facet_status
-launch_all(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
+launch_rest(struct facet_gfx12_device *d, const struct flight *f, struct facet_error *err)
 {
+    facet_opencl_memory *asked =
+        d->asked != NULL ? (facet_opencl_memory *)d->asked : d->turned; /* any will do */
     const struct facet_opencl_argument arguments[] = {{d->common, 0},
                                                       {facet_gfx12_pages_memory(d->pages), 0},
                                                       {facet_gfx12_pages_slots(d->pages), 0},
                                                       {d->segments, 0},
                                                       {d->turned, 0},
+                                                      {asked, 0},
                                                       {d->rays, 0},
                                                       {d->list, 0},
+                                                      {NULL, f->all},
                                                       {NULL, (uint32_t)f->active},
                                                       {d->results, 0},
                                                       {d->states, 0},
                                                       {d->fate, 0},
                                                       {d->wanted, 0}};
-    enum facet_status status =
-        facet_opencl_write(d->cl, d->list, 0, f->list, f->active * sizeof f->list[0], err);
 
+    return facet_opencl_run(d->cl,
+                            "facet_trace",
+                            arguments,
+                            sizeof arguments / sizeof arguments[0],
+                            f->active,
+                            &d->figures.nanoseconds,
+                            err);
+}
+
+/* What became of the rays of a launch, counted there. */
+static enum facet_status
+gather(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
+{
+    const struct facet_opencl_argument arguments[] = {{d->fate, 0},
+                                                      {d->list, 0},
+                                                      {NULL, f->all},
+                                                      {NULL, (uint32_t)f->active},
+                                                      {d->next, 0},
+                                                      {d->declined, 0},
+                                                      {d->counts, 0}};
+    enum facet_status status;
+
+    f->counts.going_on = f->counts.waiting = 0;
+    status = facet_opencl_write(d->cl, d->counts, 0, &f->counts, sizeof f->counts, err);
     if (status == FACET_OK) {
         status = facet_opencl_run(d->cl,
-                                  "facet_trace",
+                                  "facet_gather",
                                   arguments,
                                   sizeof arguments / sizeof arguments[0],
                                   f->active,
                                   &d->figures.nanoseconds,
                                   err);
     }
-    return status;
-}
-
-static enum facet_status
-launch(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
-{
-    const enum facet_status status = f->fast ? launch_fast(d, f, err) : launch_all(d, f, err);
-
-    f->fast = false;
-    d->figures.launches++;
     return status == FACET_OK
-               ? facet_opencl_read(d->cl, d->fate, f->fate, f->count * sizeof f->fate[0], err)
+               ? facet_opencl_read(d->cl, d->counts, 0, &f->counts, sizeof f->counts, err)
                : status;
 }
 
 /* Packs the rays that are not done. Those after one that fails need no end: the batch ends there.
  */
-static bool pack(struct flight *f)
+static void pack(struct flight *f, const uint32_t *fate, uint32_t *list)
 {
     size_t left = 0;
-    bool waiting = false;
 
     for (size_t i = 0; i < f->active; i++) {
-        const uint32_t ray = f->list[i], fate = f->fate[ray];
+        const uint32_t ray = list[i];
 
-        if (fate == DEVICE_ENDLESS && f->exact_limit) {
+        if (fate[ray] == DEVICE_ENDLESS && f->exact_limit) {
             break;
         }
-        if (fate == DEVICE_GOES_ON || fate == DEVICE_WAITS) {
-            f->list[left++] = ray;
-            waiting = waiting || fate == DEVICE_WAITS;
+        if (fate[ray] == DEVICE_GOES_ON || fate[ray] == DEVICE_WAITS) {
+            list[left++] = ray;
         }
     }
     f->active = left;
-    return waiting;
 }
 
-/* All rays of a flight as far as the device takes them. */
+/* The same by the host, in the order of the rays, where pages are waited for or a ray fails; `of`
+ * has room for three numbers for each ray. */
+static enum facet_status
+pack_here(struct facet_gfx12_device *d, struct flight *f, uint32_t *of, struct facet_error *err)
+{
+    uint32_t *const fate = of, *const list = of + f->count, *const wanted = list + f->count;
+    enum facet_status status =
+        facet_opencl_read(d->cl, d->fate, 0, fate, f->count * sizeof *fate, err);
+
+    for (size_t i = 0; i < f->active && f->all; i++) {
+        list[i] = (uint32_t)i;
+    }
+    if (status == FACET_OK && !f->all) {
+        status = facet_opencl_read(d->cl, d->list, 0, list, f->active * sizeof *list, err);
+    }
+    if (status == FACET_OK) {
+        pack(f, fate, list);
+        status = facet_opencl_read(d->cl, d->wanted, 0, wanted, f->count * sizeof *wanted, err);
+    }
+    if (status == FACET_OK && f->counts.waiting != 0) {
+        status = facet_gfx12_pages_bring(d->pages, wanted, list, f->active, err);
+    }
+    f->all = false;
+    return status == FACET_OK && f->active != 0
+               ? facet_opencl_write(d->cl, d->list, 0, list, f->active * sizeof *list, err)
+               : status;
+}
+
+static enum facet_status
+go_on(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
+{
+    facet_opencl_memory *const list = d->list;
+    enum facet_status status;
+    uint32_t *of;
+
+    if (f->counts.waiting == 0 && (f->counts.endless == 0 || !f->exact_limit)) {
+        d->list = d->next;
+        d->next = list;
+        f->active = f->counts.going_on;
+        f->all = false;
+        return FACET_OK;
+    }
+    of = malloc(3 * f->count * sizeof *of);
+    if (of == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu rays", f->count);
+    }
+    status = pack_here(d, f, of, err);
+    free(of);
+    return status;
+}
+
+/* The rays that lie on the device, as far as it takes them. */
 static enum facet_status
 fly(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
 {
+    const struct facet_opencl_argument fresh[] = {{d->fate, 0}, {NULL, (uint32_t)f->count}};
     enum facet_status status = FACET_OK;
 
+    f->active = f->count;
+    f->all = true;
+    if (!f->fast) {
+        status = facet_opencl_run(
+            d->cl, "facet_begin", fresh, 2, f->count, &d->figures.nanoseconds, err);
+    }
     while (f->active > 0 && status == FACET_OK) {
-        status = launch(d, f, err);
-        if (status == FACET_OK && pack(f)) {
-            status =
-                facet_opencl_read(d->cl, d->wanted, f->wanted, f->count * sizeof f->wanted[0], err);
-            if (status == FACET_OK) {
-                status = facet_gfx12_pages_bring(d->pages, f->wanted, f->list, f->active, err);
-            }
+        status = f->fast ? launch_fast(d, f, err) : launch_rest(d, f, err);
+        f->fast = false;
+        d->figures.launches++;
+        if (status == FACET_OK) {
+            status = gather(d, f, err);
+        }
+        if (status == FACET_OK) {
+            status = go_on(d, f, err);
         }
     }
-    return status == FACET_OK
-               ? facet_opencl_read(
-                     d->cl, d->results, f->results, f->count * sizeof f->results[0], err)
-               : status;
+    d->figures.rays += f->count;
+    return status;
 }
 
-static enum facet_status flight_new(struct facet_gfx12_device *d,
-                                    const struct facet_gfx12_batch_ray *rays,
-                                    size_t count,
-                                    struct flight *f,
-                                    struct facet_error *err)
+static enum facet_status bring_common(struct facet_gfx12_device *d,
+                                      const struct facet_gfx12_query *query,
+                                      struct flight *f,
+                                      struct facet_error *err)
 {
-    enum facet_status status = make_room(d, count, err);
+    struct device_common common;
+    enum facet_status status;
 
-    *f = (struct flight){.count = count,
-                         .active = count,
-                         .list = calloc(count, sizeof *f->list),
-                         .fate = calloc(count, sizeof *f->fate), /* DEVICE_FRESH */
-                         .wanted = calloc(count, sizeof *f->wanted),
-                         .results = calloc(count, sizeof *f->results)};
-    if (status == FACET_OK &&
-        (f->list == NULL || f->fate == NULL || f->wanted == NULL || f->results == NULL)) {
-        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu rays", count);
+    facet_gfx12_device_common(d->unit, query, &common);
+    common.page_shift = facet_gfx12_pages_shift(d->pages);
+    common.slice = SLICE;
+    if (d->asked != NULL && query->callbacks.any_hit == d->addition->any_hit) {
+        common.any_hit = DEVICE_ANY_HIT_ASK;
     }
-    for (size_t i = 0; status == FACET_OK && i < count; i++) {
-        f->list[i] = (uint32_t)i;
-    }
-    if (status == FACET_OK) {
-        status = facet_opencl_write(d->cl, d->rays, 0, rays, count * sizeof *rays, err);
-    }
-    return status == FACET_OK
-               ? facet_opencl_write(d->cl, d->fate, 0, f->fate, count * sizeof f->fate[0], err)
-               : status;
+    f->exact_limit = query->max_steps == 0 || query->max_steps == common.max_steps;
+    status = bring_records(d, &common, err);
+    f->fast = common.records != 0;
+    return status == FACET_OK ? facet_opencl_write(d->cl, d->common, 0, &common, sizeof common, err)
+                              : status;
 }
+
+/* ---- rays of the host ---- */
+
+/* What came back of a flight. */
+struct landed {
+    uint32_t *fate;
+    struct device_result *results;
+};
 
 /* Ray `i` of the batch on the host. */
 static enum facet_status trace_declined(const struct facet_gfx12_device_batch *b,
@@ -552,16 +678,17 @@ static enum facet_status trace_declined(const struct facet_gfx12_device_batch *b
 static enum facet_status hand_out(struct facet_gfx12_device *d,
                                   const struct facet_gfx12_device_batch *b,
                                   size_t first,
-                                  const struct flight *f,
+                                  size_t count,
+                                  const struct landed *l,
                                   struct facet_error *err)
 {
-    for (size_t i = 0; i < f->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct facet_gfx12_stats stats = {0};
 
-        if (f->fate[i] == DEVICE_DONE) {
-            facet_gfx12_device_hit(&f->results[i], &b->hits[first + i]);
-            facet_gfx12_device_count(&f->results[i], &stats);
-            if (b->lost != NULL && (f->results[i].flags & DEVICE_LOST) != 0) {
+        if (l->fate[i] == DEVICE_DONE) {
+            facet_gfx12_device_hit(&l->results[i], &b->hits[first + i]);
+            facet_gfx12_device_count(&l->results[i], &stats);
+            if (b->lost != NULL && (l->results[i].flags & DEVICE_LOST) != 0) {
                 *b->lost = true;
             }
         } else {
@@ -585,23 +712,21 @@ static enum facet_status hand_out(struct facet_gfx12_device *d,
     return FACET_OK;
 }
 
-static enum facet_status bring_common(struct facet_gfx12_device *d,
-                                      const struct facet_gfx12_query *query,
-                                      bool *exact_limit,
-                                      bool *fast,
-                                      struct facet_error *err)
+static enum facet_status
+land(struct facet_gfx12_device *d, size_t count, struct landed *l, struct facet_error *err)
 {
-    struct device_common common;
     enum facet_status status;
 
-    facet_gfx12_device_common(d->unit, query, &common);
-    common.page_shift = facet_gfx12_pages_shift(d->pages);
-    common.slice = SLICE;
-    *exact_limit = query->max_steps == 0 || query->max_steps == common.max_steps;
-    status = bring_records(d, &common, err);
-    *fast = common.records != 0;
-    return status == FACET_OK ? facet_opencl_write(d->cl, d->common, 0, &common, sizeof common, err)
-                              : status;
+    *l = (struct landed){.fate = malloc(count * sizeof *l->fate),
+                         .results = malloc(count * sizeof *l->results)};
+    if (l->fate == NULL || l->results == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu rays", count);
+    }
+    status = facet_opencl_read(d->cl, d->fate, 0, l->fate, count * sizeof *l->fate, err);
+    return status == FACET_OK
+               ? facet_opencl_read(
+                     d->cl, d->results, 0, l->results, count * sizeof *l->results, err)
+               : status;
 }
 
 /* Batches of at most `most` rays, one after another. */
@@ -610,44 +735,59 @@ static enum facet_status trace_flights(struct facet_gfx12_device *d,
                                        size_t most,
                                        struct facet_error *err)
 {
-    bool exact_limit = false, fast = false;
-    enum facet_status status = bring_common(d, b->common, &exact_limit, &fast, err);
+    struct flight common = {0};
+    enum facet_status status = bring_common(d, b->common, &common, err);
 
     for (size_t first = 0; first < b->count && status == FACET_OK; first += most) {
-        const size_t left = b->count - first, count = left < most ? left : most;
-        struct flight f = {0};
+        const size_t left = b->count - first;
+        struct flight f = common;
+        struct landed landed = {0};
 
-        status = flight_new(d, b->rays + first, count, &f, err);
-        f.exact_limit = exact_limit;
-        f.fast = fast;
+        f.count = left < most ? left : most;
+        status = make_room(d, f.count, err);
+        if (status == FACET_OK) {
+            status = facet_opencl_write(
+                d->cl, d->rays, 0, b->rays + first, f.count * sizeof b->rays[0], err);
+        }
         if (status == FACET_OK) {
             status = fly(d, &f, err);
         }
         if (status == FACET_OK) {
-            status = hand_out(d, b, first, &f, err);
+            status = land(d, f.count, &landed, err);
         }
-        d->figures.rays += count;
-        flight_free(&f);
+        if (status == FACET_OK) {
+            status = hand_out(d, b, first, f.count, &landed, err);
+        }
+        free(landed.fate);
+        free(landed.results);
     }
     return status;
+}
+
+/* Whether the device can do what is asked at all. */
+static enum facet_status check_query(const struct facet_gfx12_device *d,
+                                     const struct facet_gfx12_query *query,
+                                     struct facet_error *err)
+{
+    if (query->callbacks.visit != NULL) {
+        return facet_fail(err, FACET_ERR_USAGE, 0, "a device cannot tell each visit");
+    }
+    return facet_gfx12_device_aligned(d->unit, query)
+               ? FACET_OK
+               : facet_fail(err,
+                            FACET_ERR_USAGE,
+                            0,
+                            "a device needs an image and a structure at multiples of 64 bytes");
 }
 
 enum facet_status facet_gfx12_device_trace(facet_gfx12_device *device,
                                            const struct facet_gfx12_device_batch *batch,
                                            struct facet_error *err)
 {
-    const uint64_t room = device->ray_room / RAY_BYTES;
-    const size_t most = room == 0 ? 1 : room < MOST_RAYS ? (size_t)room : MOST_RAYS;
-    enum facet_status status;
+    enum facet_status status = check_query(device, batch->common, err);
 
-    if (batch->common->callbacks.visit != NULL) {
-        return facet_fail(err, FACET_ERR_USAGE, 0, "a device cannot tell each visit");
-    }
-    if (!facet_gfx12_device_aligned(device->unit, batch->common)) {
-        return facet_fail(err,
-                          FACET_ERR_USAGE,
-                          0,
-                          "a device needs an image and a structure at multiples of 64 bytes");
+    if (status != FACET_OK) {
+        return status;
     }
     if (batch->sum != NULL) {
         memset(batch->sum, 0, sizeof *batch->sum);
@@ -656,7 +796,110 @@ enum facet_status facet_gfx12_device_trace(facet_gfx12_device *device,
         *batch->lost = false;
     }
     pthread_mutex_lock(&device->turn);
-    status = trace_flights(device, batch, most, err);
+    status = trace_flights(device, batch, most_rays(device, 0), err);
+    pthread_mutex_unlock(&device->turn);
+    return status;
+}
+
+/* ---- rays of the device ---- */
+
+facet_opencl *facet_gfx12_device_opencl(facet_gfx12_device *device)
+{
+    return device->cl;
+}
+
+uint64_t facet_gfx12_device_room(const facet_gfx12_device *device)
+{
+    return device->image_room;
+}
+
+enum facet_status facet_gfx12_device_reserve(facet_gfx12_device *device,
+                                             size_t more_bytes,
+                                             size_t *count,
+                                             struct facet_error *err)
+{
+    const size_t most = most_rays(device, more_bytes) / FACET_OPENCL_GROUP * FACET_OPENCL_GROUP;
+
+    *count = *count < most ? *count : most != 0 ? most : FACET_OPENCL_GROUP;
+    return make_room(device, *count, err);
+}
+
+facet_opencl_memory *facet_gfx12_device_rays(const facet_gfx12_device *device)
+{
+    return device->rays;
+}
+
+facet_opencl_memory *facet_gfx12_device_results(const facet_gfx12_device *device)
+{
+    return device->results;
+}
+
+/* The ray on the host, and its result there. */
+static enum facet_status redo(struct facet_gfx12_device *d,
+                              const facet_gfx12_tracer *host,
+                              const struct facet_gfx12_query *common,
+                              size_t number,
+                              struct facet_error *err)
+{
+    struct facet_gfx12_batch_ray ray;
+    struct facet_gfx12_hit hit;
+    struct facet_gfx12_stats stats = {0};
+    const struct facet_gfx12_device_batch one = {
+        .host = host, .common = common, .rays = &ray, .hits = &hit};
+    struct device_result result;
+    enum facet_status status =
+        facet_opencl_read(d->cl, d->rays, number * sizeof ray, &ray, sizeof ray, err);
+
+    if (status == FACET_OK) {
+        status = trace_declined(&one, 0, &stats, err);
+    }
+    if (status != FACET_OK) {
+        return status;
+    }
+    d->figures.declined++;
+    facet_gfx12_device_result(&hit, &stats, &result);
+    return facet_opencl_write(
+        d->cl, d->results, number * sizeof result, &result, sizeof result, err);
+}
+
+static enum facet_status redo_all(struct facet_gfx12_device *d,
+                                  const facet_gfx12_tracer *host,
+                                  const struct facet_gfx12_query *common,
+                                  size_t count,
+                                  struct facet_error *err)
+{
+    uint32_t *list = malloc(count * sizeof *list);
+    enum facet_status status =
+        list != NULL ? facet_opencl_read(d->cl, d->declined, 0, list, count * sizeof *list, err)
+                     : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu rays", count);
+
+    for (size_t i = 0; i < count && status == FACET_OK; i++) {
+        status = redo(d, host, common, list[i], err);
+    }
+    free(list);
+    return status;
+}
+
+enum facet_status facet_gfx12_device_trace_there(facet_gfx12_device *device,
+                                                 const facet_gfx12_tracer *host,
+                                                 const struct facet_gfx12_query *common,
+                                                 size_t count,
+                                                 struct facet_error *err)
+{
+    struct flight f = {.count = count};
+    enum facet_status status = check_query(device, common, err);
+
+    if (status != FACET_OK || count == 0) {
+        return status;
+    }
+    pthread_mutex_lock(&device->turn);
+    status = bring_common(device, common, &f, err);
+    if (status == FACET_OK) {
+        status = fly(device, &f, err);
+    }
+    if (status == FACET_OK && f.counts.declined != 0) {
+        status = redo_all(device, host, common, f.counts.declined, err);
+    }
     pthread_mutex_unlock(&device->turn);
     return status;
 }

@@ -12,11 +12,23 @@
 /* Threads may share one; they take turns. */
 typedef struct facet_gfx12_device facet_gfx12_device;
 
+/* Kernels of others in the same program. `texts` are OpenCL C and come before the loop: they may
+ * define ANY_HIT_STOPS (walk.cl), which then has to answer what `any_hit` answers on the host. */
+struct facet_gfx12_device_addition {
+    const char *const *texts;
+    unsigned text_count;
+    enum facet_gfx12_verdict (*any_hit)(void *context, const struct facet_gfx12_hit *candidate);
+    /* FACET_ERR_USAGE when the device computes something else than the host. */
+    enum facet_status (*check)(facet_opencl *cl, struct facet_error *err);
+};
+
 struct facet_gfx12_device_options {
     size_t number; /* of the device, as facet_opencl_devices counts */
     /* Of the device's memory; 0: half of what it has. An image larger than half of that is streamed
      * in pages, rays in batches. */
     uint64_t max_bytes;
+    /* May be NULL. Where the device refuses it, it is open without. */
+    const struct facet_gfx12_device_addition *addition;
 };
 
 /* Opens a device and tests it (check.h): FACET_ERR_USAGE when it cannot give the bits. */
@@ -25,6 +37,9 @@ enum facet_status facet_gfx12_device_open(const struct facet_gfx12_device_option
                                           struct facet_error *err);
 void facet_gfx12_device_close(facet_gfx12_device *device); /* NULL is allowed */
 const struct facet_opencl_device *facet_gfx12_device_about(const facet_gfx12_device *device);
+
+/* Why the addition is not there; NULL: it is. */
+const char *facet_gfx12_device_without(const facet_gfx12_device *device);
 
 /* Brings an image there; a second one takes the place of the first. The unit must live until then,
  * and like the segments and the bytes stay as it is. */
@@ -61,5 +76,30 @@ struct facet_gfx12_device_batch {
 enum facet_status facet_gfx12_device_trace(facet_gfx12_device *device,
                                            const struct facet_gfx12_device_batch *batch,
                                            struct facet_error *err);
+
+/* ---- rays that are there ----
+ *
+ * For kernels of an addition that make rays and take in results (struct device_ray, struct
+ * device_result). One thread at a time. */
+
+facet_opencl *facet_gfx12_device_opencl(facet_gfx12_device *device);
+/* Bytes that one piece of memory besides the rays' may have. */
+uint64_t facet_gfx12_device_room(const facet_gfx12_device *device);
+/* Makes room for *count rays, or as many as fit when each has `more_bytes` besides, in whole groups
+ * (FACET_OPENCL_GROUP). */
+enum facet_status facet_gfx12_device_reserve(facet_gfx12_device *device,
+                                             size_t more_bytes,
+                                             size_t *count,
+                                             struct facet_error *err);
+facet_opencl_memory *facet_gfx12_device_rays(const facet_gfx12_device *device);
+facet_opencl_memory *facet_gfx12_device_results(const facet_gfx12_device *device);
+/* What ANY_HIT_STOPS looks into for queries with the addition's any_hit; NULL: it is not asked. */
+void facet_gfx12_device_ask(facet_gfx12_device *device, const facet_opencl_memory *asked);
+/* As facet_gfx12_device_trace for the first `count` of these rays. */
+enum facet_status facet_gfx12_device_trace_there(facet_gfx12_device *device,
+                                                 const facet_gfx12_tracer *host,
+                                                 const struct facet_gfx12_query *common,
+                                                 size_t count,
+                                                 struct facet_error *err);
 
 #endif

@@ -204,7 +204,7 @@ INLINE int fast_pair(__constant struct device_common *c,
             fast_triangle(record + 12 * k, f->w.origin, f->w.direction);
         r[k] = triangle_candidate(c, f->flags, marks >> (2 * k) & 3u, &terms);
         if (t_min < r[k].t && r[k].t < f->w.t_cur && (r[k].flags & DEVICE_OPAQUE) == 0 &&
-            c->decline_any_hit != 0) {
+            c->any_hit != DEVICE_ANY_HIT_NONE) {
             return 0;
         }
     }
@@ -406,7 +406,7 @@ __kernel void facet_fast(__constant struct device_common *common,
     m.image = image;
     m.slots = image;
     m.segments = 0;
-    m.turned = image;
+    m.turned = m.asked = image;
     records.boxes = boxes;
     records.pairs = pairs;
     f.w.stop = f.w.declined = 0;

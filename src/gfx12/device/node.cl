@@ -30,6 +30,7 @@ struct memory {
     __global const device_u32 *image; /* or the pages that are here */
     __global const device_u32 *slots; /* of the pages: which of those here, or DEVICE_NOWHERE */
     __global const struct device_segment *segments;
+    __global const device_u32 *asked;  /* by ANY_HIT_STOPS (walk.cl) */
     __global const device_u32 *turned; /* twelve dwords for each orientation of boxes (section 6) */
 };
 

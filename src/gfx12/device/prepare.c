@@ -54,7 +54,7 @@ void facet_gfx12_device_common(const struct facet_gfx12_unit *unit,
         .procedural = cb->procedural == NULL                         ? DEVICE_PROCEDURAL_NONE
                       : cb->procedural == facet_gfx12_procedural_box ? DEVICE_PROCEDURAL_BOX
                                                                      : DEVICE_PROCEDURAL_DECLINE,
-        .decline_any_hit = cb->any_hit != NULL,
+        .any_hit = cb->any_hit != NULL ? DEVICE_ANY_HIT_DECLINE : DEVICE_ANY_HIT_NONE,
         .slice = UINT32_MAX,
     };
 }
@@ -120,4 +120,29 @@ void facet_gfx12_device_count(const struct device_result *in, struct facet_gfx12
                                           .max_depth = in->max_depth};
 
     facet_gfx12_stats_add(sum, &own);
+}
+
+void facet_gfx12_device_result(const struct facet_gfx12_hit *hit,
+                               const struct facet_gfx12_stats *stats,
+                               struct device_result *out)
+{
+    *out = (struct device_result){
+        .t = hit->t,
+        .u = hit->u,
+        .v = hit->v,
+        .primitive = hit->primitive_index,
+        .geometry = hit->geometry_index,
+        .node = hit->node,
+        .instance = hit->instance,
+        .user_data = hit->instance_user_data,
+        .base = hit->base,
+        .flags = (hit->found ? DEVICE_FOUND : 0) | (hit->procedural ? DEVICE_PROCEDURAL : 0) |
+                 (hit->opaque ? DEVICE_OPAQUE : 0) | (hit->backface ? DEVICE_BACKFACE : 0),
+        .steps = (uint32_t)stats->steps,
+        .boxes = (uint32_t)stats->boxes,
+        .primitives = (uint32_t)stats->primitives,
+        .instances = (uint32_t)stats->instances,
+        .pushes = (uint32_t)stats->pushes,
+        .max_depth = (uint32_t)stats->max_depth,
+    };
 }

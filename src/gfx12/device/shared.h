@@ -28,7 +28,19 @@ typedef uint64_t device_u64;
 #define DEVICE_PROCEDURAL_BOX 1u
 #define DEVICE_PROCEDURAL_DECLINE 2u
 
+/* What to do with a candidate that is not opaque. */
+#define DEVICE_ANY_HIT_NONE 0u    /* it is a hit */
+#define DEVICE_ANY_HIT_DECLINE 1u /* it is the host's */
+#define DEVICE_ANY_HIT_ASK 2u     /* ANY_HIT_STOPS says (walk.cl) */
+
 #define DEVICE_NOWHERE 0xFFFFFFFFu
+
+/* How many rays of a launch there are, by what became of them (gather.cl). */
+struct device_counts {
+    device_u32 going_on, waiting;
+    device_u32 declined; /* or endless; these two count over all launches of a flight */
+    device_u32 endless;
+};
 
 /* What all rays of a launch share: the unit, the query, and where the image is. */
 struct device_common {
@@ -52,11 +64,11 @@ struct device_common {
     device_u32 fetches; /* compressed_format_en */
     device_u32 instance_en;
     device_u32 pointer_flags;
-    device_u32 procedural;      /* DEVICE_PROCEDURAL_... */
-    device_u32 decline_any_hit; /* a candidate that is not opaque is the host's */
-    device_u32 slice;           /* nodes that a ray visits in one launch */
-    device_u32 phase;           /* records (pack.cl) begin so many bytes into the image */
-    device_u32 records;         /* how many there are; 0: none, and no fast loop */
+    device_u32 procedural; /* DEVICE_PROCEDURAL_... */
+    device_u32 any_hit;    /* DEVICE_ANY_HIT_... */
+    device_u32 slice;      /* nodes that a ray visits in one launch */
+    device_u32 phase;      /* records (pack.cl) begin so many bytes into the image */
+    device_u32 records;    /* how many there are; 0: none, and no fast loop */
     device_u32 unused;
 };
 

@@ -311,7 +311,13 @@ hits_box(__global const device_u32 *node, const struct walk *w, float t_min, str
     return slab.min_t <= slab.max_t;
 }
 
-static void take(__constant struct device_common *c,
+/* What a text that comes before this one may know (device.h): whether a candidate that is not opaque
+ * stops the ray, by the memory that belongs to the text. */
+#ifndef ANY_HIT_STOPS
+#define ANY_HIT_STOPS(memory, instance_user_data, primitive, t, u, v) 1
+#endif
+
+static void take(const struct memory *m,
                  struct walk *w,
                  __global const device_u32 *node,
                  const struct pair *pair,
@@ -319,6 +325,8 @@ static void take(__constant struct device_common *c,
                  struct candidate r,
                  float t_min)
 {
+    __constant struct device_common *c = m->common;
+
     if ((r.flags & DEVICE_PROCEDURAL) != 0) {
         if (as_uint(r.t) == F32_INF_BITS || c->procedural == DEVICE_PROCEDURAL_NONE) {
             return;
@@ -334,9 +342,15 @@ static void take(__constant struct device_common *c,
     if (!(t_min < r.t) || !(r.t < w->t_cur)) {
         return;
     }
-    if ((r.flags & DEVICE_OPAQUE) == 0 && c->decline_any_hit != 0) {
-        w->declined = 1;
-        return;
+    if ((r.flags & DEVICE_OPAQUE) == 0) {
+        if (c->any_hit == DEVICE_ANY_HIT_DECLINE) {
+            w->declined = 1;
+            return;
+        }
+        if (c->any_hit == DEVICE_ANY_HIT_ASK &&
+            !ANY_HIT_STOPS(m->asked, w->user_data, pair->primitive[k], r.t, r.u, r.v)) {
+            return;
+        }
     }
     w->t_cur = r.t;
     w->result.t = r.t;
@@ -364,9 +378,9 @@ visit_pair(const struct memory *m, struct walk *w, __global const device_u32 *no
     r[0] = test_primitive(m->common, w, &pair, 0);
     r[1] = test_primitive(m->common, w, &pair, 1);
     first = r[0].t <= r[1].t ? 0 : 1;
-    take(m->common, w, node, &pair, first, r[first], t_min);
+    take(m, w, node, &pair, first, r[first], t_min);
     if (!w->stop) {
-        take(m->common, w, node, &pair, 1 - first, r[1 - first], t_min);
+        take(m, w, node, &pair, 1 - first, r[1 - first], t_min);
     }
     switch (pair.navigation) {
     case 0:
@@ -515,15 +529,17 @@ static void keep(const struct walk *w, __global struct device_state *s)
     }
 }
 
-/* Ray list[i] of `rays`, for i below `count`: fate[] of it says what became of it, and wanted[]
+/* Ray list[i] of `rays`, or i itself for `all`, for i below `count`: fate[] of it says what became of it, and wanted[]
  * which page it waits for. */
 __kernel void facet_trace(__constant struct device_common *common,
                           __global const device_u32 *image,
                           __global const device_u32 *slots,
                           __global const struct device_segment *segments,
                           __global const device_u32 *turned,
+                          __global const device_u32 *asked,
                           __global const struct device_ray *rays,
                           __global const device_u32 *list,
+                          device_u32 all,
                           device_u32 count,
                           __global struct device_result *results,
                           __global struct device_state *states,
@@ -539,12 +555,13 @@ __kernel void facet_trace(__constant struct device_common *common,
     if (item >= count) {
         return;
     }
-    ray = list[item];
+    ray = all != 0 ? item : list[item];
     m.common = common;
     m.image = image;
     m.slots = slots;
     m.segments = segments;
     m.turned = turned;
+    m.asked = asked;
     w.stop = w.declined = 0;
     w.stack = stack;
     if (fate[ray] == DEVICE_FRESH) {
