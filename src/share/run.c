@@ -202,6 +202,37 @@ static void run_some(void *context, size_t begin, size_t end)
     }
 }
 
+/* The same on this thread, for units that are computed together. */
+static void run_together(struct work *w)
+{
+    const uint32_t most = w->units->together;
+    uint64_t *const places = malloc(2 * most * sizeof *places), *const begins = places + most;
+    struct facet_error none = {0};
+    size_t count;
+
+    if (places == NULL) {
+        fail(w, 0, facet_fail(&none, FACET_ERR_MEMORY, 0, "no memory for the work"), &none);
+        return;
+    }
+    do {
+        struct facet_error err = {0};
+        enum facet_status status = FACET_OK;
+
+        for (count = 0; count < most && claim(w, &places[count]); count++) {
+            begins[count] = begin_of(w, places[count]);
+        }
+        if (count != 0) {
+            status = w->units->compute_many(w->units->context, begins, count, w->pool, &err);
+        }
+        for (size_t i = 0; i < count; i++) {
+            struct facet_error own = err;
+
+            finish(w, places[i], status, &own);
+        }
+    } while (count != 0);
+    free(places);
+}
+
 /* Units that are left when no thread found one are with other processes: waits for the first of
  * them, which is then done, or to do again because its process died. */
 static enum facet_status run_all(struct work *w, struct facet_error *err)
@@ -212,7 +243,11 @@ static enum facet_status run_all(struct work *w, struct facet_error *err)
     for (;;) {
         uint64_t place = w->next;
 
-        facet_pool_for(w->pool, threads, 1, run_some, w);
+        if (w->units->compute_many != NULL) {
+            run_together(w);
+        } else {
+            facet_pool_for(w->pool, threads, 1, run_some, w);
+        }
         if (w->status != FACET_OK) {
             if (err != NULL) {
                 *err = w->error;

@@ -35,6 +35,14 @@ struct facet_units {
      * another unit. NULL where results only come from files. */
     enum facet_status (*compute)(
         void *context, uint64_t begin, uint64_t end, facet_pool *pool, struct facet_error *err);
+    /* May be NULL. Computes up to `together` units, which begin at begins[0..count), on the calling
+     * thread, in place of compute; where it fails none of them is computed. */
+    enum facet_status (*compute_many)(void *context,
+                                      const uint64_t *begins,
+                                      size_t count,
+                                      facet_pool *pool,
+                                      struct facet_error *err);
+    uint32_t together;
     /* The result of a unit that was computed. */
     void (*pack)(void *context, uint64_t begin, uint64_t end, struct facet_strbuf *out);
     /* Puts it where `compute` would have put it. The bytes are not trusted: FACET_ERR_INPUT. */
