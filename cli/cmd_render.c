@@ -185,7 +185,7 @@ bool render_read_options(const struct cli_args *args,
     return read_camera(args, scene, &out->camera);
 }
 
-/* Where the rays are traced. */
+/* Where rays are traced and, if the device can, paths are shaded. */
 static bool read_device(const struct cli_args *args, struct session_device *where)
 {
     static const char *const of_processor[] = {"plain", NULL};
@@ -199,6 +199,7 @@ static bool read_device(const struct cli_args *args, struct session_device *wher
         (void)cli_bad(args, "--device is for machine gfx12, not for %s", read_machine(args)->name);
         return false;
     }
+    where->options.addition = &facet_render_device_addition;
     return true;
 }
 

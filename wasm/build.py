@@ -18,7 +18,7 @@ CLANG, LINKER_FOLDER = "clang-14", "/usr/lib/llvm-14/bin"
 # Files of libfacet that need threads, terminals or files: wasm/ has what takes their place.
 REPLACED = {f"src/base/{name}.c" for name in ("pool", "progress", "new_file", "side_file", "file")}
 # What the page needs besides: scenes but what starts a process, writes or makes them; pictures; command lists.
-SCENES = sorted(str(path.relative_to(ROOT)) for folder in ("src/scene", "src/scene/gltf", "src/shade", "src/render")
+SCENES = sorted(str(path.relative_to(ROOT)) for folder in ("src/scene", "src/scene/gltf", "src/shade", "src/render", "src/render/device")
                 for path in (ROOT / folder).glob("*.c") if path.name not in ("import.c", "wire.c", "make.c", "shapes.c", "glb.c"))
 RASTERISER = [f"guest/gfx/{name}.c" for name in ("bucket", "mesh", "raster", "shade", "unit_portable")]
 PICTURES = [*SCENES, *RASTERISER, "src/report/pixel.c", "src/report/pixel_ask.c", "src/image/color.c", "src/image/text.c",
@@ -77,7 +77,7 @@ def library_sources(native: pathlib.Path) -> list[pathlib.Path]:
 
 def make_tables(native: pathlib.Path) -> None:
     """What the native build makes from spec/ for the library, and the programs for the hart."""
-    rooms = tuple(str(native / room) for room in ("include/facet/", "src/contract/", "src/isa/", "src/gfx12/", *GUESTS))
+    rooms = tuple(str(native / room) for room in ("include/facet/", "src/contract/", "src/isa/", "src/gfx12/", "src/render/", *GUESTS))
     made = [name for target in targets(native) if target["type"] == "custom" for name in target["filename"] if name.startswith(rooms)]
     subprocess.run(["ninja", "-C", str(native), *(str(pathlib.Path(name).relative_to(native)) for name in made)], check=True,
                    stdout=subprocess.DEVNULL)

@@ -171,14 +171,6 @@ static const char *unsuitable(cl_device_id device)
     return NULL;
 }
 
-static bool has_doubles(cl_device_id device)
-{
-    const uint64_t all = CL_FP_ROUND_TO_NEAREST | CL_FP_DENORM | CL_FP_INF_NAN;
-
-    return (number_of(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config)) & all) ==
-           all;
-}
-
 static struct facet_opencl_device about(const struct found *f)
 {
     struct facet_opencl_device d = {
@@ -187,7 +179,6 @@ static struct facet_opencl_device about(const struct found *f)
         .units = (uint32_t)number_of(f->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint)),
         .memory = number_of(f->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong)),
         .largest = number_of(f->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong)),
-        .doubles = has_doubles(f->device),
         .unsuitable = unsuitable(f->device)};
 
     text_of(f->device, CL_DEVICE_NAME, d.name, sizeof d.name);

@@ -16,7 +16,6 @@ struct facet_opencl_device {
     uint32_t units;         /* that compute */
     uint64_t memory;        /* bytes */
     uint64_t largest;       /* that one piece of memory may have */
-    bool doubles;           /* as IEEE 754 has them */
     const char *unsuitable; /* by what it says of itself; NULL: nothing is wrong */
 };
 

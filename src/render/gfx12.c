@@ -2,6 +2,7 @@
  * gfx12-semantics.md section 11 around image_bvh8_intersect_ray. */
 #include "gfx12/tracer.h"
 #include "render/bvh_input.h"
+#include "render/device/paths.h"
 #include "render/pixel.h"
 #include "render/wave.h"
 #include "render/world.h"
@@ -16,6 +17,7 @@ struct gfx12_state {
     facet_gfx12_tracer *tracer; /* refers to the image */
     struct facet_gfx12_unit unit;
     struct facet_render_waves *waves; /* NULL: rays are traced here */
+    struct facet_render_paths *paths; /* NULL: shading is done here */
     uint32_t flat_instances;
 };
 
@@ -32,13 +34,18 @@ falls_back(struct facet_render_device *d, enum facet_status status, const struct
     return true;
 }
 
-static enum facet_status
-open_device(struct gfx12_state *state, struct facet_render_device *d, struct facet_error *err)
+static enum facet_status open_device(const struct facet_render *render,
+                                     struct facet_render_device *d,
+                                     struct facet_error *err)
 {
+    struct gfx12_state *state = render->state;
     enum facet_status status = facet_gfx12_device_image(d->device, &state->unit, err);
 
     if (status == FACET_OK) {
         status = facet_render_waves_new(d->device, state->tracer, &state->waves, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_render_paths_new(render, d->device, state->tracer, &state->paths, err);
     }
     return falls_back(d, status, err) ? FACET_OK : status;
 }
@@ -74,7 +81,7 @@ static enum facet_status open_gfx12(struct facet_render *render,
         status = facet_gfx12_tracer_create(&state->unit, &how, &state->tracer, err);
     }
     if (status == FACET_OK && render->options.device != NULL) {
-        status = open_device(state, render->options.device, err);
+        status = open_device(render, render->options.device, err);
     }
     return status;
 }
@@ -84,6 +91,7 @@ static void close_gfx12(struct facet_render *render)
     struct gfx12_state *state = render->state;
 
     if (state != NULL) {
+        facet_render_paths_free(state->paths);
         facet_render_waves_free(state->waves);
         facet_gfx12_tracer_destroy(state->tracer);
         free(state->image.bytes);
@@ -108,7 +116,8 @@ uint32_t facet_render_flat_instances(const struct facet_render *render)
 
 /* ---- rays ---- */
 
-static enum facet_gfx12_verdict any_hit(void *context, const struct facet_gfx12_hit *candidate)
+enum facet_gfx12_verdict facet_render_any_hit(void *context,
+                                              const struct facet_gfx12_hit *candidate)
 {
     return facet_shade_surface_stops(context,
                                      candidate->instance_user_data,
@@ -145,7 +154,7 @@ static void make_query(const struct facet_render *render,
     query->t_max = ray->t_max;
     query->api_flags = flags_of(kind);
     query->callbacks.context = (void *)render->scene;
-    query->callbacks.any_hit = any_hit;
+    query->callbacks.any_hit = facet_render_any_hit;
 }
 
 void facet_render_query(const struct facet_render *render,
@@ -268,6 +277,27 @@ static enum facet_status trace_gfx12(const void *machine,
     return trace_here(render, kind, rays, count, hits, cost, err);
 }
 
+static enum facet_status draw_there(const struct facet_render *render,
+                                    const uint32_t *buckets,
+                                    size_t count,
+                                    struct facet_image_f *out,
+                                    struct facet_render_report *took,
+                                    bool *done,
+                                    struct facet_error *err)
+{
+    const struct gfx12_state *state = render->state;
+    struct facet_render_device *device = render->options.device;
+    enum facet_status status;
+
+    *done = !atomic_load(&device->failed);
+    if (!*done) {
+        return FACET_OK;
+    }
+    status = facet_render_paths_draw(state->paths, buckets, count, out, took, err);
+    *done = status == FACET_OK || !falls_back(device, status, err);
+    return *done ? status : FACET_OK;
+}
+
 static enum facet_status draw_gfx12(const struct facet_render *render,
                                     facet_pool *pool,
                                     struct facet_progress *progress,
@@ -275,7 +305,14 @@ static enum facet_status draw_gfx12(const struct facet_render *render,
                                     struct facet_render_report *report,
                                     struct facet_error *err)
 {
-    return facet_render_rays(render, trace_gfx12, pool, progress, out, report, err);
+    const struct gfx12_state *state = render->state;
+    struct facet_render_many many = {.draw = draw_there};
+
+    if (state->paths != NULL) {
+        many.most = facet_render_paths_together(state->paths);
+    }
+    return facet_render_rays(
+        render, trace_gfx12, many.most != 0 ? &many : NULL, pool, progress, out, report, err);
 }
 
 const struct facet_render_machine facet_render_gfx12 = {

@@ -5,6 +5,7 @@
 #include "render/pixel.h"
 #include "render/world.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,9 +58,22 @@ void facet_render_picture(const struct facet_render *render, struct facet_pictur
 
 enum { NUMBERS = 6 * FACET_RAY_KIND_COUNT + 3 }; /* of a report, besides its buckets */
 
-struct job {
+/* Who draws: buckets, or many of them at a time where `together` is not 0. */
+struct drawing {
     facet_draw_tile_fn *draw;
+    enum facet_status (*draw_many)(void *context,
+                                   const uint32_t *buckets,
+                                   size_t count,
+                                   facet_pool *pool,
+                                   struct facet_image_f *out,
+                                   struct facet_render_report *took,
+                                   struct facet_error *err);
+    uint32_t together;
     void *context;
+};
+
+struct job {
+    const struct drawing *by;
     struct facet_image_f *image;
     struct facet_render_report *took; /* by each bucket; by the first where one unit has all */
 };
@@ -91,7 +105,25 @@ draw_unit(void *context, uint64_t begin, uint64_t end, facet_pool *pool, struct 
 
     (void)end;
     (void)pool;
-    return job->draw(job->context, (uint32_t)begin, job->image, &job->took[begin], err);
+    return job->by->draw(job->by->context, (uint32_t)begin, job->image, &job->took[begin], err);
+}
+
+static enum facet_status draw_units(
+    void *context, const uint64_t *begins, size_t count, facet_pool *pool, struct facet_error *err)
+{
+    const struct job *job = context;
+    uint32_t *buckets = malloc(count * sizeof *buckets);
+    enum facet_status status;
+
+    if (buckets == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu buckets", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        buckets[i] = (uint32_t)begins[i];
+    }
+    status = job->by->draw_many(job->by->context, buckets, count, pool, job->image, job->took, err);
+    free(buckets);
+    return status;
 }
 
 /* All numbers of a report in one row, and back. */
@@ -177,10 +209,10 @@ static enum facet_status draw_some(const struct facet_render_options *options,
     return status;
 }
 
-/* A new picture, and its units in any of the ways that there are: by `draw`, or out of parts. */
+/* A new picture, and its units in any of the ways that there are: drawn `by` someone, or out of
+ * parts. */
 static enum facet_status fill(const struct facet_render_options *options,
-                              facet_draw_tile_fn *draw,
-                              void *context,
+                              const struct drawing *by,
                               facet_pool *pool,
                               struct facet_progress *progress,
                               const struct facet_share_set *set,
@@ -189,11 +221,14 @@ static enum facet_status fill(const struct facet_render_options *options,
                               struct facet_error *err)
 {
     const uint32_t buckets = facet_render_buckets(options);
-    struct job job = {.draw = draw, .context = context, .image = out};
+    struct job job = {.by = by, .image = out};
     const struct facet_units units = {.items = buckets,
                                       .grain = facet_render_grain(options),
                                       .context = &job,
                                       .compute = draw_unit,
+                                      .compute_many =
+                                          by != NULL && by->together != 0 ? draw_units : NULL,
+                                      .together = by != NULL ? by->together : 0,
                                       .pack = pack_unit,
                                       .unpack = unpack_unit};
     enum facet_status status =
@@ -244,7 +279,9 @@ enum facet_status facet_render_each_bucket(const struct facet_render *render,
                                            struct facet_render_report *report,
                                            struct facet_error *err)
 {
-    return fill(&render->options, draw, context, pool, progress, NULL, out, report, err);
+    const struct drawing by = {.draw = draw, .context = context};
+
+    return fill(&render->options, &by, pool, progress, NULL, out, report, err);
 }
 
 enum facet_status facet_render_join(const struct facet_render_options *options,
@@ -263,7 +300,7 @@ enum facet_status facet_render_join(const struct facet_render_options *options,
         return facet_fail(
             err, FACET_ERR_INPUT, 0, "%s: the parts hold no such picture", set->files[0].name);
     }
-    return fill(options, NULL, NULL, NULL, NULL, set, out, report, err);
+    return fill(options, NULL, NULL, NULL, set, out, report, err);
 }
 
 /* ---- rays of the host ---- */
@@ -271,6 +308,7 @@ enum facet_status facet_render_join(const struct facet_render_options *options,
 struct rays {
     const struct facet_render *render;
     facet_shade_trace_fn *trace;
+    const struct facet_render_many *many;
     struct facet_picture picture;
 };
 
@@ -326,16 +364,77 @@ static enum facet_status draw_rays(void *context,
     return status;
 }
 
+/* Buckets that are drawn here though they came together. */
+struct few {
+    struct rays *rays;
+    const uint32_t *buckets;
+    struct facet_image_f *out;
+    struct facet_render_report *took;
+    pthread_mutex_t lock; /* of what follows */
+    enum facet_status status;
+    size_t failed; /* the first of them */
+    struct facet_error error;
+};
+
+static void draw_few(void *context, size_t begin, size_t end)
+{
+    struct few *few = context;
+
+    for (size_t i = begin; i < end; i++) {
+        struct facet_error err = {0};
+        const uint32_t bucket = few->buckets[i];
+        enum facet_status status = draw_rays(few->rays, bucket, few->out, &few->took[bucket], &err);
+
+        (void)pthread_mutex_lock(&few->lock);
+        if (status != FACET_OK && (few->status == FACET_OK || i < few->failed)) {
+            few->status = status;
+            few->failed = i;
+            few->error = err;
+        }
+        (void)pthread_mutex_unlock(&few->lock);
+    }
+}
+
+static enum facet_status draw_many(void *context,
+                                   const uint32_t *buckets,
+                                   size_t count,
+                                   facet_pool *pool,
+                                   struct facet_image_f *out,
+                                   struct facet_render_report *took,
+                                   struct facet_error *err)
+{
+    struct rays *r = context;
+    struct few few = {.rays = r, .buckets = buckets, .out = out, .took = took};
+    bool done;
+    enum facet_status status = r->many->draw(r->render, buckets, count, out, took, &done, err);
+
+    if (status != FACET_OK || done) {
+        return status;
+    }
+    (void)pthread_mutex_init(&few.lock, NULL);
+    facet_pool_for(pool, count, 1, draw_few, &few);
+    (void)pthread_mutex_destroy(&few.lock);
+    if (few.status != FACET_OK && err != NULL) {
+        *err = few.error;
+    }
+    return few.status;
+}
+
 enum facet_status facet_render_rays(const struct facet_render *render,
                                     facet_shade_trace_fn *trace,
+                                    const struct facet_render_many *many,
                                     facet_pool *pool,
                                     struct facet_progress *progress,
                                     struct facet_image_f *out,
                                     struct facet_render_report *report,
                                     struct facet_error *err)
 {
-    struct rays rays = {.render = render, .trace = trace};
+    struct rays rays = {.render = render, .trace = trace, .many = many};
+    const struct drawing by = {.draw = draw_rays,
+                               .draw_many = draw_many,
+                               .together = many != NULL ? many->most : 0,
+                               .context = &rays};
 
     facet_render_picture(render, &rays.picture);
-    return facet_render_each_bucket(render, draw_rays, &rays, pool, progress, out, report, err);
+    return fill(&render->options, &by, pool, progress, NULL, out, report, err);
 }

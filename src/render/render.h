@@ -33,7 +33,11 @@
 struct facet_render_machine;
 struct facet_render_pixel;
 
-/* Machine gfx12: where rays are traced instead of the processor. */
+/* What a device for render needs in its options to shade too (render/device). */
+extern const struct facet_gfx12_device_addition facet_render_device_addition;
+
+/* Machine gfx12: where rays are traced instead of the processor, and shading done where the device
+ * was opened with that. */
 struct facet_render_device {
     facet_gfx12_device *device;
     bool fallback;       /* the processor goes on where the device fails */

@@ -35,10 +35,24 @@ enum facet_status facet_render_each_bucket(const struct facet_render *render,
                                            struct facet_render_report *report,
                                            struct facet_error *err);
 
+/* A machine that draws many buckets at a time, on one thread; took[b] is that of bucket b. *done is
+ * false where they are to be drawn bucket by bucket after all. */
+struct facet_render_many {
+    enum facet_status (*draw)(const struct facet_render *render,
+                              const uint32_t *buckets,
+                              size_t count,
+                              struct facet_image_f *out,
+                              struct facet_render_report *took,
+                              bool *done,
+                              struct facet_error *err);
+    uint32_t most; /* buckets */
+};
+
 /* The ray-traced picture (picture.c) for any machine that can trace rays from several threads:
- * `trace` gets `render`. */
+ * `trace` gets `render`. `many` may be NULL. */
 enum facet_status facet_render_rays(const struct facet_render *render,
                                     facet_shade_trace_fn *trace,
+                                    const struct facet_render_many *many,
                                     facet_pool *pool,
                                     struct facet_progress *progress,
                                     struct facet_image_f *out,

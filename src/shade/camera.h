@@ -9,12 +9,7 @@ struct facet_shade_ray {
     float t_min, t_max;            /* hits strictly between the two */
 };
 
-/* A camera and a picture's size, ready for rays: half extents of the window at depth 1. */
-struct facet_shade_lens {
-    FACET_WIDE_POINTER(const struct facet_scene_camera, camera);
-    double half_width, half_height;
-    uint32_t width, height;
-};
+struct facet_shade_lens;
 
 void facet_shade_lens_make(const struct facet_scene_camera *camera,
                            uint32_t width,

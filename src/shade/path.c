@@ -60,6 +60,7 @@ void facet_shade_path_begin(struct facet_path *path,
         at_y += tent(random[1]);
     }
     facet_shade_lens_ray(lens, at_x, at_y, out);
+    path->incoming = vec3_load(out->direction);
 }
 
 /* Light that leaves the place where the path is now. */
@@ -70,14 +71,12 @@ static void add_light(struct facet_path *path, struct facet_vec3 light)
 
 bool facet_shade_path_see(struct facet_path *path,
                           const IN_SCENE struct facet_picture *picture,
-                          const struct facet_shade_ray *ray,
                           const struct facet_shade_hit *hit)
 {
-    struct facet_vec3 direction = vec3_load(ray->direction);
     struct facet_surface *surface = &path->surface;
 
     if (hit->instance == FACET_SCENE_NONE) {
-        add_light(path, vec3_scale(facet_shade_sky(direction), picture->sky_level));
+        add_light(path, vec3_scale(facet_shade_sky(path->incoming), picture->sky_level));
         return false;
     }
     facet_shade_surface_find(SCENE_PART(struct facet_scene, picture, scene), hit, surface);
@@ -90,7 +89,6 @@ bool facet_shade_path_see(struct facet_path *path,
         add_light(path, surface->emitted);
     }
     path->unoccluded = 0;
-    path->incoming = direction;
     return true;
 }
 
@@ -265,6 +263,7 @@ bool facet_shade_path_bounce_ray(struct facet_path *path, struct facet_shade_ray
     }
     path->share = vec3_mul(path->share, s->color);
     path->glows = path->glows && s->mirror;
+    path->incoming = direction;
     ray_from(s, direction, INFINITY, out);
     return true;
 }

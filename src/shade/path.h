@@ -11,6 +11,20 @@
 
 struct facet_picture;
 
+enum facet_shade_view {
+    FACET_SHADE_PICTURE,   /* linear radiance, in the units of the scene's lights */
+    FACET_SHADE_NODES,     /* intersect instructions per primary ray, in all three channels */
+    FACET_SHADE_TRIANGLES, /* tests of triangle pairs per primary ray, in all three channels */
+};
+
+enum facet_ray_kind {
+    FACET_RAY_PRIMARY,
+    FACET_RAY_SHADOW,
+    FACET_RAY_AMBIENT,
+    FACET_RAY_BOUNCE,
+    FACET_RAY_KIND_COUNT,
+};
+
 struct facet_path {
     uint32_t noise; /* of the pixel: facet_sample_pixel. Set by who begins the path */
     uint32_t sample;
@@ -18,7 +32,7 @@ struct facet_path {
     uint32_t unoccluded; /* ambient rays */
     struct facet_vec3 light;
     struct facet_vec3 share;      /* of light from here that reaches the eye */
-    struct facet_vec3 incoming;   /* direction of the ray that met the surface */
+    struct facet_vec3 incoming;   /* direction of the ray that looks for the next surface */
     struct facet_surface surface; /* where the path is, while light changes it */
     bool glows;                   /* emitted light counts there */
 };
@@ -34,7 +48,6 @@ void facet_shade_path_begin(struct facet_path *path,
 /* What the path's ray has met. false: nothing that light changes, the path ends there. */
 bool facet_shade_path_see(struct facet_path *path,
                           const IN_SCENE struct facet_picture *picture,
-                          const struct facet_shade_ray *ray,
                           const struct facet_shade_hit *hit);
 
 /* How many rays to lights there are for each surface. */

@@ -11,20 +11,6 @@
 #include "shade/path.h"
 #include "shade/surface.h"
 
-enum facet_shade_view {
-    FACET_SHADE_PICTURE,   /* linear radiance, in the units of the scene's lights */
-    FACET_SHADE_NODES,     /* intersect instructions per primary ray, in all three channels */
-    FACET_SHADE_TRIANGLES, /* tests of triangle pairs per primary ray, in all three channels */
-};
-
-enum facet_ray_kind {
-    FACET_RAY_PRIMARY,
-    FACET_RAY_SHADOW,
-    FACET_RAY_AMBIENT,
-    FACET_RAY_BOUNCE,
-    FACET_RAY_KIND_COUNT,
-};
-
 /* What tracing took. */
 struct facet_shade_cost {
     uint64_t rays, hits;
@@ -58,6 +44,13 @@ struct facet_picture {
     FACET_WIDE_POINTER(const struct facet_lamp, lamps);
     uint32_t lamp_count;
     float sky_level; /* brightness of the sky beside the scene's lights (light.h) */
+};
+
+/* A camera and a picture's size, ready for rays: half extents of the window at depth 1. */
+struct facet_shade_lens {
+    FACET_WIDE_POINTER(const struct facet_scene_camera, camera);
+    double half_width, half_height;
+    uint32_t width, height;
 };
 
 enum { FACET_BUCKET = 32, FACET_BUCKET_PIXELS = FACET_BUCKET * FACET_BUCKET };

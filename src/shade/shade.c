@@ -46,7 +46,7 @@ static void see_all(struct facet_bucket *t)
     for (size_t i = 0; i < t->ray_count; i++) {
         uint32_t pixel = t->owner[i];
 
-        if (facet_shade_path_see(&t->paths[pixel], t->picture, &t->rays[i], &t->hits[i])) {
+        if (facet_shade_path_see(&t->paths[pixel], t->picture, &t->hits[i])) {
             t->lit[t->lit_count++] = pixel;
         }
     }

@@ -197,15 +197,15 @@ static void place(const IN_SCENE struct facet_scene *scene,
     const IN_SCENE struct facet_scene_instance *instance = instance_of(scene, hit->instance);
     const struct normals_way way = normals_way_of(instance);
     float side = hit->back ? -1.0F : 1.0F;
-    struct facet_vec3 corner[3], world[3], normal[3], local;
+    struct facet_vec3 corner[3], world[3], normal[3], in_object;
     bool smooth = at->mesh->normals != NULL;
 
     load_corners(at, SCENE_PART(float, at->mesh, positions), corner);
-    local = vec3_blend(corner, hit->u, hit->v);
+    in_object = vec3_blend(corner, hit->u, hit->v);
     for (unsigned i = 0; i < 3; i++) {
         world[i] = to_world(instance->transform, corner[i]);
     }
-    out->position = to_world(instance->transform, local);
+    out->position = to_world(instance->transform, in_object);
     out->geometric = normal_to_world(
         &way, vec3_cross(vec3_sub(corner[1], corner[0]), vec3_sub(corner[2], corner[0])));
     if (!vec3_normalize(&out->geometric)) {
@@ -229,7 +229,8 @@ static void place(const IN_SCENE struct facet_scene *scene,
         }
         out->start = raise(out->position, world, normal, hit->u, hit->v);
     }
-    out->start = vec3_along(out->start, out->geometric, rounding_reach(instance->transform, local));
+    out->start =
+        vec3_along(out->start, out->geometric, rounding_reach(instance->transform, in_object));
 }
 
 void facet_shade_surface_find(const IN_SCENE struct facet_scene *scene,

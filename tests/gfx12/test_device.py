@@ -7,12 +7,16 @@ import random
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
+import zlib
 
 from harness import case, check, check_eq, main, skip
 
 FACET = os.environ["FACET"]
 SOURCE = os.environ["FACET_SOURCE"]
+sys.path.insert(0, os.path.join(SOURCE, "tests", "scene"))
+from gltf_writer import Gltf
 FOLDER = tempfile.TemporaryDirectory()
 BOUNDS = {}  # of what is in an image
 # Of each scene. FACET_DEVICE_RAYS asks for more, such as 16_700_000 on a GPU.
@@ -241,20 +245,22 @@ def without_devices_the_processor_is_there():
     check("the processor traces instead" in errors and hits == want[3], errors)
 
 
-def drawn(*words, **environment):
+def drawn(*words, scene=None, size="150x90", **environment):
     """Bytes of a picture of the room, its counters, and what is told."""
-    made("room", 2)
-    for name in ("picture.png", "picture.json"):
+    if scene is None:
+        made("room", 2)
+        scene = path("room.glb")
+    for name in ("picture.pfm", "picture.json"):
         if os.path.exists(path(name)):
             os.remove(path(name))
-    result = facet("render", path("room.glb"), "--size", "150x90", "--quiet", "-o", path("picture.png"), "--stats",
+    result = facet("render", scene, "--size", size, "--quiet", "-o", path("picture.pfm"), "--stats",
                    path("picture.json"), *words, **environment)
     if result.returncode != 0:
-        check(not os.path.exists(path("picture.png")), "a picture of a failed run")
+        check(not os.path.exists(path("picture.pfm")), "a picture of a failed run")
         return result.returncode, None, None, result.stderr
     with open(path("picture.json"), encoding="utf-8") as file:
         stats = json.load(file)
-    with open(path("picture.png"), "rb") as file:
+    with open(path("picture.pfm"), "rb") as file:
         return 0, file.read(), stats["rays"], result.stderr
 
 
@@ -262,12 +268,143 @@ def drawn(*words, **environment):
 def pictures_have_the_bytes():
     numbers = devices()
     for words in (["--spp", 4], ["--spp", 2, "--bounces", 3], ["--spp", 1, "--heatmap", "nodes"],
-                  ["--spp", 1, "--heatmap", "triangles", "--profile", "gpurt"]):
+                  ["--spp", 1, "--heatmap", "triangles", "--profile", "gpurt"], ["--spp", 2, "--no-shadows", "--ao-rays", 3],
+                  ["--spp", 3, "--no-ao", "--seed", 5]):
         want = drawn(*words)
+        check_eq(want[0], 0, f"{words}: {want[3]}")
         for number in numbers:
             check(drawn(*words, "--device", f"opencl:{number}") == want, f"device {number}: {words}")
         check(drawn(*words, "--device", f"opencl:{numbers[0]}", "--device-memory", "100k", "--threads", 3) == want,
-              f"streamed: {words}")
+              f"rays there, shading here: {words}")
+        check(drawn(*words, "--device", f"opencl:{numbers[0]}", "--device-memory", "1M") == want, f"in pieces: {words}")
+
+
+def picture_file(rng, width, height):
+    """A PNG of random colours and opacities."""
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    rows = b"".join(b"\0" + bytes(rng.randrange(256) for _ in range(4 * width)) for _ in range(height))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def some_texture(g, rng):
+    place = {"offset": [rng.uniform(-1, 1), rng.uniform(-1, 1)], "rotation": rng.uniform(0, 6), "scale": [rng.uniform(.5, 3), 2]}
+    use = {"index": rng.randrange(len(g.json["textures"])), "texCoord": rng.randrange(2)}
+    return {**use, "extensions": {"KHR_texture_transform": place}} if rng.random() < .5 else use
+
+
+def some_material(g, rng):
+    m = {"pbrMetallicRoughness": {"baseColorFactor": [rng.uniform(.2, 1) for _ in range(4)],
+                                  "metallicFactor": rng.choice([0, 1]), "roughnessFactor": rng.choice([0.1, .9])},
+         "alphaMode": rng.choice(["OPAQUE", "MASK", "BLEND"]), "doubleSided": rng.random() < .5}
+    if rng.random() < .7:
+        m["pbrMetallicRoughness"]["baseColorTexture"] = some_texture(g, rng)
+    if rng.random() < .4:
+        m["emissiveFactor"] = [rng.random() for _ in range(3)]
+        m["extensions"] = {"KHR_materials_emissive_strength": {"emissiveStrength": rng.uniform(.5, 9)}}
+        if rng.random() < .5:
+            m["emissiveTexture"] = some_texture(g, rng)
+    elif rng.random() < .2:
+        m["extensions"] = {"KHR_materials_unlit": {}}
+    if m["alphaMode"] == "MASK":
+        m["alphaCutoff"] = rng.uniform(.3, .7)
+    return m
+
+
+def some_mesh(g, rng, material):
+    count = 60
+    attributes = {"POSITION": g.accessor([rng.uniform(-1, 1) for _ in range(3 * count)], "VEC3",
+                                         min=[-1, -1, -1], max=[1, 1, 1])}
+    if rng.random() < .5:
+        normals = []
+        for _ in range(count):
+            n = [rng.gauss(0, 1) for _ in range(3)]
+            normals += [x / math.hypot(*n) for x in n]
+        attributes["NORMAL"] = g.accessor(normals, "VEC3")
+    if rng.random() < .5:
+        attributes["COLOR_0"] = g.accessor([rng.uniform(.3, 1) for _ in range(4 * count)], "VEC4")
+    for k in range(2):
+        if rng.random() < .9:
+            attributes[f"TEXCOORD_{k}"] = g.accessor([rng.uniform(-2, 3) for _ in range(2 * count)], "VEC2")
+    return g.mesh(attributes, indices=g.accessor([rng.randrange(count) for _ in range(3 * 40)], "SCALAR", 5125),
+                  material=material)
+
+
+def some_light(rng):
+    light = {"type": rng.choice(["point", "spot", "directional"]), "color": [rng.random() for _ in range(3)],
+             "intensity": rng.uniform(1, 30)}
+    if light["type"] == "directional":
+        light["intensity"] /= 10
+    elif rng.random() < .5:
+        light["range"] = rng.uniform(2, 12)
+    if light["type"] == "spot":
+        light["spot"] = {"innerConeAngle": .2, "outerConeAngle": rng.uniform(.3, 1.2)}
+    return light
+
+
+def anything(name, seed, lights, camera):
+    """A scene of everything that shading knows, at random."""
+    rng = random.Random(seed)
+    g = Gltf()
+    g.json["images"] = [{"bufferView": g.view(picture_file(rng, *size)), "mimeType": "image/png"}
+                        for size in ((7, 5), (16, 16), (1, 3))]
+    g.json["samplers"] = [{"magFilter": rng.choice([9728, 9729]), "wrapS": rng.choice([10497, 33071, 33648]),
+                           "wrapT": rng.choice([10497, 33071, 33648])} for _ in range(6)]
+    g.json["textures"] = [{"source": i % 3, "sampler": i} for i in range(6)]
+    g.json["materials"] = [some_material(g, rng) for _ in range(12)]
+    for i in range(12):
+        some_mesh(g, rng, i)
+    g.json["nodes"] = [{"mesh": rng.randrange(12), "translation": [rng.uniform(-3, 3) for _ in range(3)],
+                        "scale": [rng.choice([-1, 1]) * rng.uniform(.3, 1.5) for _ in range(3)]} for _ in range(30)]
+    g.json["cameras"] = [camera]
+    g.json["nodes"].append({"camera": 0, "translation": [0.5, 0.25, 9]})
+    if lights != 0:
+        g.json["extensionsUsed"] = ["KHR_lights_punctual"]
+        g.json["extensions"] = {"KHR_lights_punctual": {"lights": [some_light(rng) for _ in range(lights)]}}
+        for i in range(lights):
+            turn = [rng.gauss(0, 1) for _ in range(4)]
+            g.json["nodes"].append({"translation": [rng.uniform(-4, 4) for _ in range(3)],
+                                    "rotation": [x / math.hypot(*turn) for x in turn],
+                                    "extensions": {"KHR_lights_punctual": {"light": i}}})
+    g.json["scenes"] = [{"nodes": list(range(len(g.json["nodes"])))}]
+    with open(path(name), "wb") as file:
+        file.write(g.glb())
+    return path(name)
+
+
+WIDE = {"type": "perspective", "perspective": {"yfov": .9, "znear": .1}}
+FLAT = {"type": "orthographic", "orthographic": {"xmag": 4, "ymag": 3, "znear": .5, "zfar": 11}}
+
+
+@case()
+def everything_that_shades_has_the_bytes():
+    """Textures, cut-outs, blending, mirrors, lamps, many lights of all kinds, both cameras."""
+    numbers = devices()
+    for seed, (lights, camera, size) in enumerate(((0, WIDE, "67x45"), (3, FLAT, "33x97"), (12, WIDE, "64x64"), (0, FLAT, "29x23"))):
+        scene = anything(f"anything{seed}.glb", seed, lights, camera)
+        for words in (["--spp", 3], ["--spp", 2, "--bounces", 4], ["--spp", 1, "--bounces", 2, "--no-shadows"]):
+            want = drawn(*words, scene=scene, size=size)
+            check_eq(want[0], 0, f"{words}: {want[3]}")
+            check(want[2]["primary"]["hits"] > 0, f"scene {seed}: nothing is hit")
+            for number in numbers:
+                got = drawn(*words, "--device", f"opencl:{number}", scene=scene, size=size)
+                check_eq((got[0], got[2:]), (0, want[2:]), f"scene {seed}, device {number}: {words}")
+                check(got[1] == want[1], f"scene {seed}, device {number}: {words}: other pixels")
+
+
+@case()
+def parts_and_threads_of_a_picture_on_devices():
+    number = devices()[0]
+    made("room", 2)
+    want = drawn("--spp", 2)
+    for part, device in ((1, "cpu"), (2, f"opencl:{number}"), (3, f"opencl:{number}")):
+        result = facet("render", path("room.glb"), "--size", "150x90", "--spp", 2, "--quiet", "-o", path(f"picture{part}"),
+                       "--part", f"{part}/3", "--device", device)
+        check_eq(result.returncode, 0, result.stderr)
+    result = facet("join", *(path(f"picture{k}") for k in (1, 2, 3)), "-o", path("joined.pfm"), "--stats", path("joined.json"))
+    check_eq(result.returncode, 0, result.stderr)
+    check(open(path("joined.pfm"), "rb").read() == want[1], "joined bytes")
 
 
 @case()
@@ -327,15 +464,15 @@ SHIM = r"""
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-/* The second run of a kernel of rays is the last: the device is lost. Or a compiler that fuses what it finds. */
+/* The run of that number of kernels that begin so is the last: the device is lost. Or a compiler that fuses what it
+   finds. */
 cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o, const size_t *g,
                               const size_t *l, cl_uint w, const cl_event *e, cl_event *out)
 {
     static int runs;
     char name[64] = "";
     clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
-    if (getenv("SHIM_LOSES") != NULL && (strcmp(name, "facet_fast") == 0 || strcmp(name, "facet_trace") == 0) &&
-        ++runs >= 2) {
+    if (getenv("SHIM_LOSES") != NULL && strstr(getenv("SHIM_LOSES"), name) != NULL && ++runs >= atoi(getenv("SHIM_RUNS"))) {
         return CL_OUT_OF_RESOURCES;
     }
     return ((__typeof__(&clEnqueueNDRangeKernel))dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel"))(q, k, n, o, g, l, w, e, out);
@@ -377,7 +514,7 @@ def a_lost_device_is_an_error_or_the_processor_goes_on():
     image = made("knot", 160)
     write_rays(image, 30_000, 12)
     want = outcome(image, "--stats")
-    lost = {"LD_LIBRARY_PATH": shim(), "SHIM_LOSES": "1"}
+    lost = {"LD_LIBRARY_PATH": shim(), "SHIM_LOSES": "facet_fast facet_trace", "SHIM_RUNS": "2"}
     code, _, errors, hits, _ = outcome(image, "--device", f"opencl:{number}", "--device-memory", "8M", "--stats", **lost)
     check_eq((code, hits), (2, None), errors)
     check("the device is lost" in errors and errors.count("\n") == 1, errors)
@@ -385,11 +522,34 @@ def a_lost_device_is_an_error_or_the_processor_goes_on():
         image, "--device", f"opencl:{number}", "--device-memory", "8M", "--fallback", "cpu", "--stats", **lost)
     check_eq((code, text), (0, want[1]), errors)
     check("the device is lost" in errors and "the processor traces instead" in errors and hits == want[3], errors)
+
+
+@case()
+def a_device_that_is_lost_in_a_picture():
+    number = devices()[0]
     want = drawn("--spp", 2)
-    code, _, _, errors = drawn("--spp", 2, "--device", f"opencl:{number}", **lost)
-    check(code == 2 and "the device is lost" in errors, errors)
-    code, picture, rays, errors = drawn("--spp", 2, "--device", f"opencl:{number}", "--fallback", "cpu", **lost)
-    check((code, picture, rays) == want[:3] and "the processor traces instead" in errors, errors)
+    for kernels, runs in (("facet_fast facet_trace", 2), ("facet_paths", 1), ("facet_paths", 20), ("facet_gather", 5)):
+        lost = {"LD_LIBRARY_PATH": shim(), "SHIM_LOSES": kernels, "SHIM_RUNS": str(runs)}
+        words = ["--spp", 2, "--device", f"opencl:{number}", "--device-memory", "4M"]
+        code, _, _, errors = drawn(*words, **lost)
+        check(code == 2 and "the device is lost" in errors, f"{kernels} {runs}: {errors}")
+        code, picture, rays, errors = drawn(*words, "--fallback", "cpu", **lost)
+        check((code, picture, rays) == want[:3], f"{kernels} {runs}: exit code {code}, or another picture")
+        check("the processor traces instead" in errors and errors.count("\n") == 1, errors)
+
+
+@case()
+def a_device_that_shades_with_other_bits_only_traces():
+    number = devices()[0]
+    want = drawn("--spp", 2, "--bounces", 2)
+    for wrong in ("float worse(float a) { return nextafter(sqrt(a), 0.0f); }\n#undef sqrt\n#define sqrt worse\n",
+                  "#define double float\n"):
+        environment = {"LD_LIBRARY_PATH": shim(), "SHIM_PREFIX": wrong}
+        listed = json.loads(facet("devices", "--json", **environment).stdout)[number]
+        check(listed["exact"] and not listed["shades"] and listed["no_shading"], str(listed))
+        check("shaded by the processor: " in facet("devices", **environment).stdout, "facet devices")
+        got = drawn("--spp", 2, "--bounces", 2, "--device", f"opencl:{number}", **environment)
+        check(got[:3] == want[:3], wrong)  # what is told is pocl's count of errors
 
 
 @case()
