@@ -451,7 +451,7 @@ def builders_are_compared_with_the_same_figures():
         check_eq((got.returncode, got.stdout, got.stderr), (want.returncode, want.stdout, want.stderr), f"device {number}")
     refused = facet("bvh", "diff", a, b, "--fields", "--device", "opencl:0")
     check(refused.returncode == 2 and "ask for one" in refused.stderr, refused.stderr)
-    lost = {"LD_LIBRARY_PATH": shim(), "SHIM_LOSES": "1"}
+    lost = lost_at("facet_fast facet_trace", 2)
     for more, status, told in (([], 2, "the device is lost"), (["--fallback", "cpu"], want.returncode, "the processor traces instead")):
         got = facet(*words, "--device", f"opencl:{devices()[0]}", *more, **lost)
         check(got.returncode == status and told in got.stderr, got.stderr)
@@ -464,8 +464,7 @@ SHIM = r"""
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-/* The run of that number of kernels that begin so is the last: the device is lost. Or a compiler that fuses what it
-   finds. */
+/* With run SHIM_RUNS of the kernels SHIM_LOSES the device is lost. Or its compiler reads something else first. */
 cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o, const size_t *g,
                               const size_t *l, cl_uint w, const cl_event *e, cl_event *out)
 {
@@ -508,13 +507,18 @@ def shim():
     return folder
 
 
+def lost_at(kernels, runs):
+    """Environment of a device that is lost at this run of any of these kernels."""
+    return {"LD_LIBRARY_PATH": shim(), "SHIM_LOSES": kernels, "SHIM_RUNS": str(runs)}
+
+
 @case()
 def a_lost_device_is_an_error_or_the_processor_goes_on():
     number = devices()[0]
     image = made("knot", 160)
     write_rays(image, 30_000, 12)
     want = outcome(image, "--stats")
-    lost = {"LD_LIBRARY_PATH": shim(), "SHIM_LOSES": "facet_fast facet_trace", "SHIM_RUNS": "2"}
+    lost = lost_at("facet_fast facet_trace", 2)
     code, _, errors, hits, _ = outcome(image, "--device", f"opencl:{number}", "--device-memory", "8M", "--stats", **lost)
     check_eq((code, hits), (2, None), errors)
     check("the device is lost" in errors and errors.count("\n") == 1, errors)
@@ -529,7 +533,7 @@ def a_device_that_is_lost_in_a_picture():
     number = devices()[0]
     want = drawn("--spp", 2)
     for kernels, runs in (("facet_fast facet_trace", 2), ("facet_paths", 1), ("facet_paths", 20), ("facet_gather", 5)):
-        lost = {"LD_LIBRARY_PATH": shim(), "SHIM_LOSES": kernels, "SHIM_RUNS": str(runs)}
+        lost = lost_at(kernels, runs)
         words = ["--spp", 2, "--device", f"opencl:{number}", "--device-memory", "4M"]
         code, _, _, errors = drawn(*words, **lost)
         check(code == 2 and "the device is lost" in errors, f"{kernels} {runs}: {errors}")

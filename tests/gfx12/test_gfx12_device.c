@@ -319,7 +319,7 @@ static void tweak(uint8_t node[128])
     uint32_t d[32];
 
     memcpy(d, node, sizeof d);
-    switch (below(9)) {
+    switch (below(10)) {
     case 0:
         d[6] = (d[6] & ~(255u << 8 * axis)) | (uint32_t)exponents[below(8)] << 8 * axis;
         break;
@@ -341,6 +341,10 @@ static void tweak(uint8_t node[128])
         break;
     case 6:
         d[12] ^= 8; /* 64 bytes: half a node */
+        break;
+    case 7: /* smaller than normal numbers reach, where rays begin */
+        d[3] = d[4] = d[5] = below(2) << 31;
+        d[6] = (d[6] & 0xFF000000u) | below(14) << 16 | below(14) << 8 | below(14);
         break;
     default:
         break;
@@ -369,6 +373,9 @@ static void wild_ray(const struct world *w, struct facet_gfx12_query *q)
         for (unsigned k = 0; k < 3; k++) {
             q->direction[k] = odd_float();
         }
+    }
+    if (below(4) == 0) {
+        memset(q->origin, 0, sizeof q->origin);
     }
     if (below(4) == 0) {
         q->callbacks.any_hit = none_counts;

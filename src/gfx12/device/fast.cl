@@ -111,6 +111,12 @@ fast_planes(__global const device_u32 *row, float scale, float corner, float ori
     }
 }
 
+/* One on the grid of a box: 2^(exponent - 139), subnormal up to 12. */
+INLINE float scale_of(device_u32 exponent)
+{
+    return as_float(exponent > 12u ? (exponent - 12u) << 23 : 1024u << exponent);
+}
+
 /* Leaves the nearest child in f->link and the others on the stack; 0 where the node is not plain. */
 INLINE int fast_box(__constant struct device_common *c,
                     __global const device_u32 *node,
@@ -128,7 +134,7 @@ INLINE int fast_box(__constant struct device_common *c,
     }
     UNROLL
     for (int k = 0; k < 3; k++) {
-        const float scale = as_float(((head[3] >> (8 * k) & 255u) - 12u) << 23);
+        const float scale = scale_of(head[3] >> (8 * k) & 255u);
         const float corner = as_float(head[k]), origin = f->w.origin[k], inverse = f->inverse[k];
         const device_u32 near_row = inverse >= 0.0f ? 0u : 4u;
         __global const device_u32 *rows = node + BOX_ROWS + 8 * k;

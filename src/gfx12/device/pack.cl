@@ -37,18 +37,25 @@ static device_u32 id_of(device_u32 link)
     return link << 3 | link >> 29;
 }
 
+/* A plane whose distance from the box's origin is less than the least normal number lies there
+ * (plane_at). Only boxes that are flat have such exponents. */
+static device_u32 plane_that_counts(device_u32 exponent, device_u32 plane)
+{
+    return plane != 0 && 19 - (int)clz(plane) + (int)exponent > 0 ? plane : 0;
+}
+
 static void pack_box(__global const device_u32 *node, __global device_u32 *out)
 {
     const device_u32 count = (node[6] >> 28 & 7u) + 1u;
     device_u32 internal_at = node[0], primitive_at = node[1], previous = NODE_INVALID;
+    const device_u32 x = node[6] & 255u, y = node[6] >> 8 & 255u, z = node[6] >> 16 & 255u;
     device_u32 masks = 255u, promises = 0;
     int plain = (node[7] & 0x7Fu) >= ORIENTATIONS;
 
     for (device_u32 k = 0; k < 3; k++) {
         const device_u32 exponent = node[6] >> (8 * k) & 255u;
-        /* Then no plane is NaN, and none is so near to the origin that its distance is none. */
-        plain = plain && (node[3 + k] & F32_INF_BITS) != F32_INF_BITS && exponent > 12 &&
-                exponent < 255;
+        /* Then no plane is NaN. */
+        plain = plain && (node[3 + k] & F32_INF_BITS) != F32_INF_BITS && exponent < 255;
         out[k] = node[3 + k];
     }
     for (device_u32 i = 0; i < 24; i++) {
@@ -65,12 +72,12 @@ static void pack_box(__global const device_u32 *node, __global device_u32 *out)
             id = (type == 5 ? internal_at : primitive_at) | type;
             internal_at += type == 5 ? size << 4 : 0u;
             primitive_at += type == 5 ? 0u : size << 4;
-            row[0] |= (a & 0xFFFu) << high;
-            row[4] |= ((b >> 12 & 0xFFFu) + 1u) << high;
-            row[8] |= (a >> 12 & 0xFFFu) << high;
-            row[12] |= ((d & 0xFFFu) + 1u) << high;
-            row[16] |= (b & 0xFFFu) << high;
-            row[20] |= ((d >> 12 & 0xFFFu) + 1u) << high;
+            row[0] |= plane_that_counts(x, a & 0xFFFu) << high;
+            row[4] |= plane_that_counts(x, (b >> 12 & 0xFFFu) + 1u) << high;
+            row[8] |= plane_that_counts(y, a >> 12 & 0xFFFu) << high;
+            row[12] |= plane_that_counts(y, (d & 0xFFFu) + 1u) << high;
+            row[16] |= plane_that_counts(z, b & 0xFFFu) << high;
+            row[20] |= plane_that_counts(z, (d >> 12 & 0xFFFu) + 1u) << high;
             masks &= b >> 24;
             promises |= a >> 24 & 15u;
             plain = plain && b >> 24 != 0 && id != previous;
