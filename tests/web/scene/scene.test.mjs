@@ -18,11 +18,20 @@ async function drawn(t, by) {
   await t.page.waitForSelector(DRAWN);
 }
 
-async function open(t, ...paths) {
+/** A scene in a small picture, as it is first seen. */
+async function enter(t, ...paths) {
   await t.open();
   await t.choose(...paths);
-  await drawn(t);
+  await drawn(t, "gfx12");
   await t.page.selectOption("select[aria-label=Size]", "320x180");
+  await drawn(t, "gfx12");
+}
+
+/** The image that was made of it. */
+async function open(t, ...paths) {
+  await enter(t, ...paths);
+  await t.page.selectOption(CAMERA, "-1");
+  await t.page.selectOption(BY, "");
   await drawn(t);
 }
 
@@ -71,6 +80,11 @@ test("a scene that is opened becomes the image of facet bvh build", async (t) =>
   assert.ok(readFileSync(await download.path()).equals(readFileSync(t.file("room.gfx12"))));
   facet("bvh", "render", t.file("room.gfx12"), "-o", t.file("native.png"), "--size", "320x180", "-q");
   assert.equal(differing(await shown(t), pixels(readFileSync(t.file("native.png")))), 0);
+});
+
+test("a scene is first seen by its own camera, as facet render draws it", async (t) => {
+  await enter(t, "assets/room.glb");
+  assert.equal(differing(await shown(t), rendered(t, "assets/room.glb", "--spp", "4")), 0);
 });
 
 test("every machine's picture in the page is that of facet render", async (t) => {
@@ -198,7 +212,7 @@ test("a broken scene gets the importer's message, and the page lives on", async 
   await t.choose(t.file("cut.glb"));
   await t.page.waitForSelector(`[role=alert] >> text=cut.glb: ${told}`);
   await t.choose("assets/boxes.glb");
-  await drawn(t);
+  await drawn(t, "gfx12");
 });
 
 test("a scene that is good for an image alone is shown as one", async (t) => {
@@ -243,9 +257,9 @@ test("a picture that takes long grows, can be cancelled, and the next one is dra
 
 test("facet view hands the scene itself to the page", async (t) => {
   await t.view("assets/crate.obj");
-  await drawn(t);
+  await drawn(t, "gfx12");
   await t.page.selectOption("select[aria-label=Size]", "320x180");
-  await drawn(t);
+  await drawn(t, "gfx12");
   await same(t, "xphmg-rt", rendered(t, "assets/crate.obj", "--spp", "4", "--camera", "frame", "--machine", "xphmg-rt"));
 });
 

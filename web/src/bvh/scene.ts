@@ -65,7 +65,7 @@ export class SceneBar {
     return el("input", { type: "number", min, max, step: 1, class: "narrow", "aria-label": label, onchange: () => this.events.changed() });
   }
 
-  /** Another scene, or none: back to the picture of the image. */
+  /** Another scene, as `facet render` draws it without options, or none. */
   show(scene: Scene | undefined, machines: readonly Machine[]): void {
     const choice = (value: string, text: string, title = ""): HTMLElement => el("option", { value, title }, text);
     const byMachine = machines.map(({ name, summary }) => choice(name, name, summary));
@@ -74,6 +74,17 @@ export class SceneBar {
     this.by.replaceChildren(choice(IMAGE, "the image, one ray per pixel"), ...byMachine);
     this.beside.replaceChildren(choice(NOTHING, "nothing"), ...byMachine.map((one) => one.cloneNode(true)));
     this.cameras.replaceChildren(choice(String(FRAME), "whole scene"), ...(scene?.facts.cameras ?? []).map((name, i) => choice(String(i), name === "" ? `${i}` : `${i}: ${name}`)));
+    if (scene !== undefined) {
+      this.by.value = machines[0]?.name ?? IMAGE;
+      this.cameras.value = scene.facts.cameras.length > 0 ? "0" : String(FRAME);
+    }
+    this.adapt();
+  }
+
+  /** Back to the picture of the image, for whoever compares it with that of another. */
+  byImage(): void {
+    this.by.value = IMAGE;
+    this.beside.value = NOTHING;
     this.adapt();
   }
 

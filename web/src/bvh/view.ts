@@ -311,6 +311,7 @@ export class BvhView implements Mounted {
       void opened.scene?.close();
       void this.second?.bvh.close();
       this.second = opened;
+      this.scene.byImage();
       this.showAllFigures();
       this.place("compare");
       await this.redraw();
@@ -341,11 +342,11 @@ export class BvhView implements Mounted {
     for (const option of this.aov.options) {
       option.hidden = opened.bvh.format === "xphmg" && !RT_AOVS.includes(option.value);
     }
-    this.tab("why", false);
+    this.tab("why", this.scene.machine !== undefined);
     if (opened.bvh.format === "xphmg" && !RT_AOVS.includes(this.aov.value)) {
       this.aov.value = "depth";
     }
-    this.camera = await opened.source.camera();
+    this.camera = await (this.source() ?? opened.source).camera();
     this.whole = true;
     this.place("picture");
     this.guard(this.tellLeftOut());
