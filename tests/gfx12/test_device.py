@@ -276,7 +276,7 @@ def pictures_have_the_bytes():
             check(drawn(*words, "--device", f"opencl:{number}") == want, f"device {number}: {words}")
         check(drawn(*words, "--device", f"opencl:{numbers[0]}", "--device-memory", "100k", "--threads", 3) == want,
               f"rays there, shading here: {words}")
-        check(drawn(*words, "--device", f"opencl:{numbers[0]}", "--device-memory", "1M") == want, f"in pieces: {words}")
+        check(drawn(*words, "--device", f"opencl:{numbers[0]}", "--device-memory", "2M") == want, f"in pieces: {words}")
 
 
 def picture_file(rng, width, height):

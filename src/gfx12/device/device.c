@@ -46,7 +46,8 @@ struct facet_gfx12_device {
     struct facet_gfx12_device_figures figures;
     const struct facet_gfx12_device_addition *addition; /* NULL: not there */
     const facet_opencl_memory *asked;                   /* by its text; NULL: it is not asked */
-    struct facet_error without;                         /* why it is not there */
+    uint64_t asked_bytes;
+    struct facet_error without; /* why it is not there */
 };
 
 /* ---- opening ---- */
@@ -228,9 +229,12 @@ const char *facet_gfx12_device_without(const facet_gfx12_device *device)
     return device->addition != NULL ? NULL : device->without.message;
 }
 
-void facet_gfx12_device_ask(facet_gfx12_device *device, const facet_opencl_memory *asked)
+void facet_gfx12_device_ask(facet_gfx12_device *device,
+                            const facet_opencl_memory *asked,
+                            uint64_t bytes)
 {
     device->asked = asked;
+    device->asked_bytes = bytes;
 }
 
 static void free_rays(struct facet_gfx12_device *d)
@@ -374,7 +378,7 @@ bring_records(struct facet_gfx12_device *d, struct device_common *common, struct
     enum facet_status status = FACET_OK;
 
     if (common->page_shift != 0 || !facet_gfx12_device_fast(common) ||
-        bytes + (uint64_t)count * BOX_BYTES + common->image_size > d->image_room ||
+        bytes + (uint64_t)count * BOX_BYTES + common->image_size + d->asked_bytes > d->image_room ||
         bytes > facet_opencl_about(d->cl)->largest) {
         return FACET_OK;
     }
@@ -810,7 +814,9 @@ facet_opencl *facet_gfx12_device_opencl(facet_gfx12_device *device)
 
 uint64_t facet_gfx12_device_room(const facet_gfx12_device *device)
 {
-    return device->image_room;
+    const uint64_t image = device->unit->image_size;
+
+    return image < device->image_room ? device->image_room - image : 0;
 }
 
 enum facet_status facet_gfx12_device_reserve(facet_gfx12_device *device,

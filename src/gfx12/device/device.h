@@ -83,7 +83,7 @@ enum facet_status facet_gfx12_device_trace(facet_gfx12_device *device,
  * device_result). One thread at a time. */
 
 facet_opencl *facet_gfx12_device_opencl(facet_gfx12_device *device);
-/* Bytes that one piece of memory besides the rays' may have. */
+/* Bytes that the image leaves of its half of the memory. */
 uint64_t facet_gfx12_device_room(const facet_gfx12_device *device);
 /* Makes room for *count rays, or as many as fit when each has `more_bytes` besides, in whole groups
  * (FACET_OPENCL_GROUP). */
@@ -94,7 +94,9 @@ enum facet_status facet_gfx12_device_reserve(facet_gfx12_device *device,
 facet_opencl_memory *facet_gfx12_device_rays(const facet_gfx12_device *device);
 facet_opencl_memory *facet_gfx12_device_results(const facet_gfx12_device *device);
 /* What ANY_HIT_STOPS looks into for queries with the addition's any_hit; NULL: it is not asked. */
-void facet_gfx12_device_ask(facet_gfx12_device *device, const facet_opencl_memory *asked);
+void facet_gfx12_device_ask(facet_gfx12_device *device,
+                            const facet_opencl_memory *asked,
+                            uint64_t bytes);
 /* As facet_gfx12_device_trace for the first `count` of these rays. */
 enum facet_status facet_gfx12_device_trace_there(facet_gfx12_device *device,
                                                  const facet_gfx12_tracer *host,

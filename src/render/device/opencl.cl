@@ -1,9 +1,9 @@
 /* OpenCL C for files of src/shade that follow (scene/memory.h). */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-typedef uchar uint8_t;
-typedef int int32_t;
-typedef uint uint32_t;
+#define uint8_t uchar
+#define int32_t int
+#define uint32_t uint
 
 #define IN_SCENE __global
 #define SCENE_PART(type, owner, member)                                                            \

@@ -95,7 +95,7 @@ enum facet_status facet_render_paths_new(const struct facet_render *render,
         facet_render_paths_free(p);
         return status;
     }
-    facet_gfx12_device_ask(device, p->flat);
+    facet_gfx12_device_ask(device, p->flat, flat.size);
     *out = p;
     return FACET_OK;
 }
@@ -112,7 +112,7 @@ static void free_pixels(struct facet_render_paths *p)
 void facet_render_paths_free(struct facet_render_paths *paths)
 {
     if (paths != NULL) {
-        facet_gfx12_device_ask(paths->device, NULL);
+        facet_gfx12_device_ask(paths->device, NULL, 0);
         free_pixels(paths);
         facet_opencl_memory_free(paths->cl, paths->flat);
         facet_opencl_memory_free(paths->cl, paths->ray_count);
