@@ -440,9 +440,8 @@ FAST(VSELD_32)
 
 /* Four 2-bit selectors to four bytes, then to four lanes. */
 TARGET("avx")
-static inline void swizzle32(struct facet_tile_core *c,
-                             const struct facet_tile_insn *op,
-                             uint32_t pattern)
+static inline void
+swizzle32(struct facet_tile_core *c, const struct facet_tile_insn *op, uint32_t pattern)
 {
     uint32_t x = pattern & 0xFF;
 

@@ -15,8 +15,8 @@ struct view_beside {
     struct facet_bytes file;
 };
 
-/* The page's input; `bvh` owns the bytes of an image or a scene, `file` those of anything else and of
- * a capture. */
+/* The page's input; `bvh` owns the bytes of an image or a scene, `file` those of anything else and
+ * of a capture. */
 struct view_shown {
     struct session_bvh bvh;
     struct facet_bytes file;
@@ -25,7 +25,7 @@ struct view_shown {
     struct facet_array beside; /* of struct view_beside */
     bool failed;               /* memory ran short for them */
     bool tiles;                /* an image of XPHMG_RT */
-    json_t *made;              /* what the page is told: kind, whose headers, and where rays start */
+    json_t *made; /* what the page is told: kind, whose headers, and where rays start */
 };
 
 /* Imports a scene once, to say here what is wrong with it and to learn which files it names. The
