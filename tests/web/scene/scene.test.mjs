@@ -84,7 +84,7 @@ test("a scene that is opened becomes the image of facet bvh build", async (t) =>
 
 test("a scene is first seen by its own camera, as facet render draws it", async (t) => {
   await enter(t, "assets/room.glb");
-  assert.equal(differing(await shown(t), rendered(t, "assets/room.glb", "--spp", "4")), 0);
+  assert.equal(differing(await shown(t), rendered(t, "assets/room.glb", "--spp", "1")), 0);
 });
 
 test("every machine's picture in the page is that of facet render", async (t) => {
@@ -101,7 +101,7 @@ test("every machine's picture in the page is that of facet render", async (t) =>
 test("a camera that was moved and other light are those of the command", async (t) => {
   await open(t, "assets/room.glb");
   await t.page.selectOption(CAMERA, "0");
-  await same(t, "gfx12", rendered(t, "assets/room.glb", "--spp", "4"));
+  await same(t, "gfx12", rendered(t, "assets/room.glb", "--spp", "1"));
   const box = await t.page.locator("canvas.picture").first().boundingBox();
   await t.page.mouse.move(box.x + 100, box.y + 100);
   await t.page.mouse.down();
@@ -163,7 +163,7 @@ test("pictures by two machines stand beside each other", async (t) => {
 
 test("files beside a scene come along; without them the page says what is missing", async (t) => {
   await open(t, "assets/crate.obj", "assets/crate.mtl", "assets/crate.png");
-  await same(t, "gfx12", rendered(t, "assets/crate.obj", "--spp", "4", "--camera", "frame"));
+  await same(t, "gfx12", rendered(t, "assets/crate.obj", "--spp", "1", "--camera", "frame"));
   await open(t, "assets/crate.obj");
   await t.page.click("text=not everything is shown");
   await t.page.waitForSelector("text=/material library crate.mtl.*not there; open or drop it together with this file/");
@@ -195,7 +195,7 @@ test("JPEG textures have the texels of the program", async (t) => {
     writeFileSync(t.file("crate.obj"), readFileSync(`${SOURCE}/assets/crate.obj`));
     writeFileSync(t.file("crate.mtl"), `newmtl crate\nKd 1 1 1\nmap_Kd ${name}\n`);
     await open(t, t.file("crate.obj"), t.file("crate.mtl"), t.file(name));
-    await same(t, "gfx12", rendered(t, t.file("crate.obj"), "--spp", "4", "--camera", "frame"), name);
+    await same(t, "gfx12", rendered(t, t.file("crate.obj"), "--spp", "1", "--camera", "frame"), name);
   }
 });
 
@@ -260,7 +260,7 @@ test("facet view hands the scene itself to the page", async (t) => {
   await drawn(t, "gfx12");
   await t.page.selectOption("select[aria-label=Size]", "320x180");
   await drawn(t, "gfx12");
-  await same(t, "xphmg-rt", rendered(t, "assets/crate.obj", "--spp", "4", "--camera", "frame", "--machine", "xphmg-rt"));
+  await same(t, "xphmg-rt", rendered(t, "assets/crate.obj", "--spp", "1", "--camera", "frame", "--machine", "xphmg-rt"));
 });
 
 test("a small scene travels in a link with its picture", async (t) => {

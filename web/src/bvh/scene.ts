@@ -56,7 +56,7 @@ export class SceneBar {
   private machines: readonly Machine[] = [];
 
   constructor(private readonly events: SceneEvents) {
-    this.spp.value = "4";
+    this.spp.value = "1"; /* soon there */
     this.ao.value = "1";
     this.bounces.value = "0";
   }
