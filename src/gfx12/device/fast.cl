@@ -199,7 +199,6 @@ INLINE int fast_pair(__constant struct device_common *c,
     __global const device_u32 *record = pairs + (size_t)PAIR_RECORD * number;
     const device_u32 marks = record[PAIR_MARKS];
     struct candidate r[2];
-    int first;
 
     if ((marks & PAIR_PLAIN) == 0) {
         return 0;
@@ -214,11 +213,10 @@ INLINE int fast_pair(__constant struct device_common *c,
             return 0;
         }
     }
-    first = r[0].t <= r[1].t ? 0 : 1;
+    /* The nearer one in either order, of equal ones the first. */
     UNROLL
     for (int k = 0; k < 2; k++) {
-        const int which = k == 0 ? first : 1 - first;
-        const struct candidate now = which == 0 ? r[0] : r[1];
+        const struct candidate now = r[k];
 
         if (t_min < now.t && now.t < f->w.t_cur) {
             f->w.t_cur = now.t;
@@ -230,7 +228,7 @@ INLINE int fast_pair(__constant struct device_common *c,
             f->w.result.instance = f->w.instance;
             f->w.result.user_data = f->w.user_data;
             f->w.result.flags = DEVICE_FOUND | now.flags;
-            f->found = 2u * number + (device_u32)which;
+            f->found = 2u * number + (device_u32)k;
             f->w.stop = c->first_hit != 0;
         }
     }

@@ -314,7 +314,17 @@ hits_box(__global const device_u32 *node, const struct walk *w, float t_min, str
 /* What a text that comes before this one may know (device.h): whether a candidate that is not opaque
  * stops the ray, by the memory that belongs to the text. */
 #ifndef ANY_HIT_STOPS
-#define ANY_HIT_STOPS(memory, instance_user_data, primitive, t, u, v) 1
+INLINE device_u32 any_stops(__global const device_u32 *memory,
+                            device_u32 instance_user_data,
+                            device_u32 primitive,
+                            float t,
+                            float u,
+                            float v)
+{
+    (void)memory, (void)instance_user_data, (void)primitive, (void)t, (void)u, (void)v;
+    return 1u;
+}
+#define ANY_HIT_STOPS any_stops
 #endif
 
 static void take(const struct memory *m,
