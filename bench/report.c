@@ -37,11 +37,12 @@ void bench_facts(struct bench_fact facts[BENCH_FACTS])
 {
     static const char *const names[BENCH_FACTS] = {
         "facet", "compiler", "processor", "system", "date"};
-    const time_t now = time(NULL);
+    static time_t now; /* of the first call: a page and its JSON have one date */
     struct utsname host = {.sysname = "unknown"};
     char processor[128];
     struct tm date;
 
+    now = now != 0 ? now : time(NULL);
     for (size_t i = 0; i < BENCH_FACTS; i++) {
         facts[i].name = names[i];
         facts[i].value[0] = '\0';
