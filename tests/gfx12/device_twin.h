@@ -22,6 +22,8 @@
 #define INLINE static inline
 #define NOINLINE __attribute__((noinline))
 #define UNROLL
+#define IN_GROUPS(size)
+#define popcount(x) ((device_u32)__builtin_popcount(x))
 
 static size_t twin_item;
 
@@ -48,5 +50,7 @@ static size_t twin_item;
 #undef INLINE
 #undef NOINLINE
 #undef UNROLL
+#undef IN_GROUPS
+#undef popcount
 
 #endif

@@ -28,10 +28,39 @@ TEST(every_reciprocal_is_the_nearest, "")
 
 static bool check_quotient(uint32_t a, uint32_t b)
 {
-    const uint32_t got = facet_float_bits(divide(facet_float_of(a), facet_float_of(b)));
-    const uint32_t want = facet_float_bits(f32_div(facet_float_of(a), facet_float_of(b)));
+    const float x = facet_float_of(a), y = facet_float_of(b);
+    const uint32_t want = facet_float_bits(f32_div(x, y));
+    const uint32_t got = facet_float_bits(divide(x, y));
+    const uint32_t plain = is_ordinary(x) && is_ordinary(y)
+                               ? facet_float_bits(divide_ordinary(x, y, inverse_of(y)))
+                               : want;
 
-    return CHECK_MSG(got == want, "%08X / %08X is %08X, not %08X", a, b, got, want);
+    return CHECK_MSG(got == want && plain == want,
+                     "%08X / %08X is %08X or %08X, not %08X",
+                     a,
+                     b,
+                     got,
+                     plain,
+                     want);
+}
+
+/* A quotient that is as near to the middle between two floats as one can be: the remainder of a
+ * division by an odd mantissa, with the middle as quotient, is one unit. */
+static void check_near_middle(void)
+{
+    const uint32_t y = ((uint32_t)harness_random() & 0x7FFFFE) | 0x800001;
+    const uint32_t unit = below(2) != 0 ? 1 : UINT32_MAX;
+    uint32_t inverse = y, x;
+    uint64_t middle;
+
+    for (unsigned i = 0; i < 4; i++) {
+        inverse *= 2 - y * inverse; /* modulo 2^32 */
+    }
+    middle = (uint32_t)(0 - unit * inverse) & 0x1FFFFFF; /* y * middle + unit ends in 25 zeros */
+    x = (uint32_t)((y * middle + (uint64_t)(int64_t)(int32_t)unit) >> 25);
+    if (x != 0) {
+        (void)check_quotient(facet_float_bits((float)x), facet_float_bits((float)y));
+    }
 }
 
 /* Mantissas at whose quotients rounding is hardest: near powers of two, and a = q * b nearly. */
@@ -54,6 +83,7 @@ TEST(quotients_are_rounded_once, "G12-005 G12-006")
         const uint32_t b = i % 4 == 0 ? edge_bits() : (uint32_t)harness_random();
 
         (void)check_quotient(a, b);
+        check_near_middle();
         /* Quotients at the border of the subnormals and between them: ties among them. */
         (void)check_quotient((a & 0x807FFFFF) | (1 + below(40)) << 23,
                              (b & 0x807FFFFF) | (120 + below(40)) << 23);
@@ -417,6 +447,47 @@ TEST(wild_nodes_in_the_fast_loop_equal_the_reference, "G12-195")
         world_free(w);
     }
     CHECK(fast_done > fast_begun / 4 && tally.hits > 1000 && tally.lost > 100);
+}
+
+/* Instances that all lie in one place, so that a ray has the stack full of boxes when it meets the
+ * first of them: of the deepest boxes' children there are one to eight. */
+TEST(full_stacks_equal_the_reference, "G12-195 G12-248")
+{
+    const struct pack_tri triangle = {
+        .v = {{-1, -1, 0}, {1, -1, 0}, {0, 1, 0}}, .primitive = 7, .opaque = true};
+    struct pack_instance *instances = calloc(4096, sizeof *instances);
+    struct tally tally = {0};
+
+    fast_begun = fast_done = 0;
+    for (unsigned last = 1; last <= 8; last++) {
+        struct pack_image image = {0};
+        struct pack_instance one = {.world_to_object = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0},
+                                    .mask = 0xFF};
+        struct facet_gfx12_unit unit;
+        size_t top;
+
+        one.blas = pack_blas(&image, &triangle, 1, 1, 0.01f, one.blas_lo, one.blas_hi);
+        memcpy(one.lo, one.blas_lo, sizeof one.lo);
+        memcpy(one.hi, one.blas_hi, sizeof one.hi);
+        for (unsigned i = 0; i < 512 * last; i++) {
+            instances[i] = one;
+            instances[i].user_data = i;
+        }
+        top = pack_tlas(&image, instances, 512 * last);
+        facet_gfx12_unit_init(&unit, image.bytes, image.size);
+        for (unsigned i = 0; i < 8 && !harness_failed(); i++) {
+            const float origin[3] = {in_range(-1, 1), in_range(-1, 1), 2};
+            const float direction[3] = {0, in_range(-0.1f, 0.1f), -1};
+            struct facet_gfx12_query q;
+
+            facet_gfx12_query_init(&q, origin, direction);
+            q.address = top;
+            check_launch(&unit, &q, UINT32_MAX, 0, &tally);
+        }
+        pack_free(&image);
+    }
+    free(instances);
+    CHECK(tally.hits > 10 && fast_begun == 64 && fast_done < 64);
 }
 
 TEST(rays_through_damaged_images_equal_the_reference, "G12-195")

@@ -25,7 +25,7 @@ enum {
      5 * sizeof(uint32_t))
 
 /* Of a node's records. */
-#define BOX_BYTES 144
+#define BOX_BYTES 256
 #define PAIRS_BYTES (8 * 96)
 
 struct facet_gfx12_device {

@@ -139,6 +139,43 @@ INLINE float divide(float a, float b)
     return divide_by(a, divisor_of(b));
 }
 
+/* 1 / b where it is not an ordinary number. Apart, as it is rare. */
+static NOINLINE float inverse_of_odd(float b)
+{
+    return divide(1.0f, b);
+}
+
+/* 1 / b, rounded once. */
+INLINE float inverse_of(float b)
+{
+    const device_u32 u = as_uint(b) & 0x7FFFFFFFu;
+    float r;
+
+    /* From 2^-126 below 2^125: b and its inverse are normal. */
+    if (u - 0x00800000u >= 0x7D800000u) {
+        return inverse_of_odd(b);
+    }
+    r = reciprocal(as_float(0x3F800000u | (u & 0x007FFFFFu)));
+    return as_float((as_uint(b) & F32_SIGN_BIT) |
+                    (as_uint(r) - ((u & 0x7F800000u) - 0x3F800000u)));
+}
+
+/* From 2^-60 to 2^60. */
+INLINE int is_ordinary(float a)
+{
+    return (as_uint(a) & 0x7FFFFFFFu) - 0x21800000u < 0x3C000000u;
+}
+
+/* a / b for ordinary numbers: the steps of divide_by with the numbers themselves in place of their
+ * mantissas. All that comes up on the way is normal, and the remainders are multiples of 2^-106. */
+INLINE float divide_ordinary(float a, float b, float inverse)
+{
+    float q = a * inverse;
+
+    q = fma(fma(-b, q, a), inverse, q);
+    return fma(fma(-b, q, a), inverse, q);
+}
+
 /* ---- the tests of src/gfx12/test.h ---- */
 
 struct slab_ray {
@@ -158,7 +195,7 @@ slab_ray_of(const float origin[3], const float direction[3], float extent, devic
     struct slab_ray r;
     for (int k = 0; k < 3; k++) {
         r.origin[k] = origin[k];
-        r.inverse[k] = divide(1.0f, direction[k]);
+        r.inverse[k] = inverse_of(direction[k]);
     }
     r.extent = extent;
     r.grow = 1.0f + (float)grow * 0x1p-24f;
@@ -205,27 +242,61 @@ INLINE float dot_of(const float a[3], const float b[3])
     return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
 }
 
+/* What is divided: t, u and v by the determinant. */
+struct tri_parts {
+    float det, t, u, v;
+};
+
 /* With the edges from the first corner to the second, to the third, and to the origin. */
-INLINE struct tri_terms
-tri_of_edges(const float e1[3], const float e2[3], const float e3[3], const float direction[3])
+INLINE struct tri_parts
+tri_parts_of(const float e1[3], const float e2[3], const float e3[3], const float direction[3])
 {
-    struct tri_terms r;
-    struct divisor by;
+    struct tri_parts p;
     float s1[3], s2[3];
 
     cross_of(direction, e2, s1);
     cross_of(e3, e1, s2);
-    r.det = canonical(dot_of(s1, e1));
+    p.det = dot_of(s1, e1);
+    p.t = dot_of(e2, s2);
+    p.u = dot_of(e3, s1);
+    p.v = dot_of(direction, s2);
+    return p;
+}
+
+/* The terms of parts that are not all ordinary. Apart, as it is rare. */
+static NOINLINE struct tri_terms odd_terms(float det, float t, float u, float v)
+{
+    struct tri_terms r;
+    struct divisor by;
+
+    r.det = canonical(det);
     by = divisor_of(r.det);
-    r.t = divide_by(canonical(dot_of(e2, s2)), by);
-    r.u = divide_by(canonical(dot_of(e3, s1)), by);
-    r.v = divide_by(canonical(dot_of(direction, s2)), by);
+    r.t = divide_by(canonical(t), by);
+    r.u = divide_by(canonical(u), by);
+    r.v = divide_by(canonical(v), by);
+    return r;
+}
+
+INLINE struct tri_terms tri_terms_of(const struct tri_parts *p)
+{
+    struct tri_terms r;
+    float inverse;
+
+    if (!is_ordinary(p->det) || !is_ordinary(p->t) || !is_ordinary(p->u) || !is_ordinary(p->v)) {
+        return odd_terms(p->det, p->t, p->u, p->v);
+    }
+    inverse = inverse_of(p->det);
+    r.det = p->det;
+    r.t = divide_ordinary(p->t, p->det, inverse);
+    r.u = divide_ordinary(p->u, p->det, inverse);
+    r.v = divide_ordinary(p->v, p->det, inverse);
     return r;
 }
 
 INLINE struct tri_terms
 tri_test(const device_u32 vertex[9], const float origin[3], const float direction[3])
 {
+    struct tri_parts parts;
     float e1[3], e2[3], e3[3];
 
     for (int k = 0; k < 3; k++) {
@@ -234,7 +305,8 @@ tri_test(const device_u32 vertex[9], const float origin[3], const float directio
         e2[k] = as_float(vertex[6 + k]) - v0;
         e3[k] = origin[k] - v0;
     }
-    return tri_of_edges(e1, e2, e3, direction);
+    parts = tri_parts_of(e1, e2, e3, direction);
+    return tri_terms_of(&parts);
 }
 
 /* Rows of four: (m0, m1, m2, translation), float bits. In place. */

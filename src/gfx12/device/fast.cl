@@ -1,235 +1,305 @@
 /* The loop of walk.cl for what most rays meet: plain nodes (pack.cl) under the descriptor that
  * drivers use, with a short stack. At anything else a ray stops before it has done the step, with
  * its state kept as walk.cl keeps it, which goes on from there. The order of every operation that
- * rounds is that of exact.cl. */
+ * rounds is that of exact.cl.
+ *
+ * A GPU has half as many units for comparisons, selections and whole numbers as for sums and
+ * products, and registers decide how many rays it holds. So few things are compared: most boxes let
+ * a ray into one child or none, most triangles are missed by far. And what a hit leaves goes to
+ * memory at once. */
 
 #define FAST_GROUP 64u
-#define FAST_STACK 24u /* entries; a step adds eight at most */
+#define FAST_STACK 24u /* entries */
 
 struct fast {
-    struct walk w;
-    device_u32 link; /* of the node to continue with */
+    float origin[3], direction[3]; /* in the space of the current structure */
     float inverse[3];
-    device_u32 first;                   /* record of the structure's node 0 */
-    device_u32 last;                    /* node of the structure that is there */
+    float t_cur;
+    device_u32 link; /* of the node to continue with */
+    device_u32 depth;
+    device_u32 first, nodes; /* record of the structure's node 0, and how many there are */
     device_u32 flags;
-    device_u32 wary; /* marks of box nodes that have children which the flags may remove */
-    device_u32 found; /* twice the number of the pair record of the hit, and which triangle */
+    device_u32 asked; /* marks of box nodes that count, and of them those that must be set: plain */
+    device_u32 left;  /* steps */
+    device_u32 primitives, instances, pushes, max_depth;
+    int inside; /* of an instance: base, instance and user data are in the state */
+    int found;  /* the result has what was hit */
+    int stop;
 };
 
-struct records {
-    __global const device_u32 *boxes, *pairs;
-};
-
-/* 1 / b, rounded once. */
-INLINE float inverse_of(float b)
+/* For a new space; 0 where an end of a box's interval may be NaN in it. */
+INLINE int fast_turn(struct fast *f)
 {
-    const device_u32 u = as_uint(b) & 0x7FFFFFFFu;
-    float r;
-
-    /* From 2^-126 below 2^125: b and its inverse are normal. */
-    if (u - 0x00800000u >= 0x7D800000u) {
-        return divide(1.0f, b);
-    }
-    r = reciprocal(as_float(0x3F800000u | (u & 0x007FFFFFu)));
-    return as_float((as_uint(b) & F32_SIGN_BIT) |
-                    (as_uint(r) - ((u & 0x7F800000u) - 0x3F800000u)));
-}
-
-/* Makes ready for the structure and the space of f->w; 0 where the loop is not for them. */
-INLINE int fast_enter(__constant struct device_common *c, struct fast *f)
-{
-    const device_u64 relative = (f->w.base & BASE_MASK) * 8ul;
-    const device_u64 address = c->resource_base + relative;
-    const device_u64 at = address - c->image_address - c->phase;
-    device_u64 last, reach;
     int good = 0;
 
     for (int k = 0; k < 3; k++) {
-        const float inverse = inverse_of(f->w.direction[k]);
+        const float inverse = inverse_of(f->direction[k]);
         const device_u32 magnitude = as_uint(inverse) & 0x7FFFFFFFu;
 
         f->inverse[k] = inverse;
-        /* With one such axis neither end of a box's interval is NaN. */
+        /* One such axis is enough. */
         good = good || (magnitude != 0 && magnitude < F32_INF_BITS &&
-                        (as_uint(f->w.origin[k]) & F32_INF_BITS) != F32_INF_BITS);
+                        (as_uint(f->origin[k]) & F32_INF_BITS) != F32_INF_BITS);
     }
-    f->flags = flags_of(c, f->w.base);
-    f->wary = 0;
+    return good;
+}
+
+/* For a new structure; without a node where the loop is not for it. */
+INLINE void fast_enter(__constant struct device_common *c, device_u64 base, struct fast *f)
+{
+    const device_u64 relative = (base & BASE_MASK) * 8ul;
+    const device_u64 address = c->resource_base + relative;
+    const device_u64 at = address - c->image_address - c->phase;
+    device_u64 there, reach;
+
+    f->flags = flags_of(c, base);
+    f->first = f->nodes = 0;
+    f->asked = BOX_PLAIN | (c->instance_mask != 255u ? BOX_HIDES : 0u);
+    if (promises_cull(0, f->flags) != 0 || (relative | address) >> 47 != 0 ||
+        address < c->image_address + c->phase || at % 128ul != 0 || at / 128ul >= c->records ||
+        relative / 64ul > c->resource_size) {
+        return;
+    }
     for (int i = 0; i < 4; i++) {
-        f->wary |= promises_cull(1u << i, f->flags) != 0 ? BOX_PROMISES << i : 0u;
+        f->asked |= promises_cull(1u << i, f->flags) != 0 ? BOX_PROMISES << i : 0u;
     }
-    if (!good || promises_cull(0, f->flags) != 0 || (relative | address) >> 47 != 0 || address < c->image_address + c->phase ||
-        at % 128ul != 0 ||
-        at / 128ul >= c->records || relative / 64ul > c->resource_size) {
-        return 0;
-    }
-    last = c->records - 1ul - at / 128ul;
-    reach = (c->resource_size - relative / 64ul) / 2ul;
+    there = c->records - at / 128ul;
+    reach = (c->resource_size - relative / 64ul) / 2ul + 1ul;
     f->first = (device_u32)(at / 128ul);
-    f->last = (device_u32)(last < reach ? last : reach);
-    return 1;
+    f->nodes = (device_u32)(there < reach ? there : reach);
 }
 
 /* ---- boxes ---- */
 
-#define NEXT_UP(i, j)                                                                              \
-    if (key[j] < key[i]) {                                                                         \
-        const device_u32 k = key[i], l = link[i];                                                  \
-        key[i] = key[j];                                                                           \
-        link[i] = link[j];                                                                         \
-        key[j] = k;                                                                                \
-        link[j] = l;                                                                               \
+#define LEAST_UP(i, j)                                                                             \
+    {                                                                                              \
+        const device_u32 a = place[i], b = place[j];                                               \
+        place[i] = a < b ? a : b;                                                                  \
+        place[j] = a < b ? b : a;                                                                  \
     }
 
-INLINE void fast_sort(device_u32 key[8], device_u32 link[8])
+#define NEXT_UP(i, j)                                                                              \
+    if (key[j] < key[i]) {                                                                         \
+        const device_u32 k = key[i], p = place[i];                                                 \
+        key[i] = key[j];                                                                           \
+        place[i] = place[j];                                                                       \
+        key[j] = k;                                                                                \
+        place[j] = p;                                                                              \
+    }
+
+/* The network of 9.3. */
+#define NETWORK(STEP)                                                                              \
+    STEP(0, 2) STEP(1, 3) STEP(4, 6) STEP(5, 7) STEP(0, 1) STEP(2, 3) STEP(4, 5) STEP(6, 7)        \
+    STEP(1, 2) STEP(5, 6) STEP(0, 4) STEP(1, 5) STEP(2, 6) STEP(3, 7) STEP(2, 4) STEP(3, 5)        \
+    STEP(1, 2) STEP(3, 4) STEP(5, 6)
+
+#define CHILD_MASK 7u /* bits of a place that are the child's number, not its key */
+
+/* The places of those children of eight that are not met: behind all others, and no two next to
+ * each other. */
+#define NOT_MET(i) (0xFFFFFF80u | (device_u32)(i) << 3)
+
+/* Where a ray enters a box, as a key; children that are boxes come behind the others. */
+INLINE device_u32 key_of(float enter, device_u32 marks, device_u32 child)
 {
-    NEXT_UP(0, 2) NEXT_UP(1, 3) NEXT_UP(4, 6) NEXT_UP(5, 7)
-    NEXT_UP(0, 1) NEXT_UP(2, 3) NEXT_UP(4, 5) NEXT_UP(6, 7)
-    NEXT_UP(1, 2) NEXT_UP(5, 6)
-    NEXT_UP(0, 4) NEXT_UP(1, 5) NEXT_UP(2, 6) NEXT_UP(3, 7)
-    NEXT_UP(2, 4) NEXT_UP(3, 5)
-    NEXT_UP(1, 2) NEXT_UP(3, 4) NEXT_UP(5, 6)
+    return (as_uint(enter) & 0x7FFFFFFFu) | (marks << (31u - child) & 0x80000000u);
 }
 
-/* A plane of 16 bits as a float: behind the bits of 2^23 it counts ones. */
-#define LOW_PLANE(d) (as_float(((d) & 0xFFFFu) | 0x4B000000u) - 8388608.0f)
-#define HIGH_PLANE(d) (as_float(((d) >> 16) | 0x4B000000u) - 8388608.0f)
+/* The children that are met, by their bits, in their order. Keys without their last bits decide
+ * where they differ: then every way to sort is the same. Where they do not, the network goes over
+ * the keys themselves. */
+INLINE void
+sort_children(const float enter[8], device_u32 marks, device_u32 met, device_u32 place[8])
+{
+    int equal = 0;
+
+    UNROLL
+    for (device_u32 i = 0; i < 8; i++) {
+        const device_u32 key = key_of(enter[i], marks, i);
+
+        place[i] = (met >> i & 1u) != 0 ? (key & ~CHILD_MASK) | i : NOT_MET(i);
+    }
+    NETWORK(LEAST_UP)
+    UNROLL
+    for (int i = 0; i < 7; i++) {
+        equal = equal || (place[i] ^ place[i + 1]) <= CHILD_MASK;
+    }
+    if (equal) {
+        device_u32 key[8];
+
+        UNROLL
+        for (device_u32 i = 0; i < 8; i++) {
+            key[i] = (met >> i & 1u) != 0 ? key_of(enter[i], marks, i) : 0xFFFFFFFFu;
+            place[i] = i;
+        }
+        NETWORK(NEXT_UP)
+    }
+}
 
 /* Where the ray meets eight planes. */
 INLINE void
-fast_planes(__global const device_u32 *row, float scale, float corner, float origin, float inverse, float t[8])
+fast_planes(__global const device_u32 *planes, float origin, float inverse, float t[8])
 {
-    device_u32 d[4];
+    device_u32 d[8];
 
-    LOAD_FOUR(d, row);
+    LOAD_FOUR(d, planes);
+    LOAD_FOUR(d + 4, planes + 4);
     UNROLL
-    for (int i = 0; i < 4; i++) {
-        /* The product is exact: as if the plane's offset was added. */
-        t[2 * i] = (fma(LOW_PLANE(d[i]), scale, corner) - origin) * inverse;
-        t[2 * i + 1] = (fma(HIGH_PLANE(d[i]), scale, corner) - origin) * inverse;
+    for (int i = 0; i < 8; i++) {
+        t[i] = (as_float(d[i]) - origin) * inverse;
     }
 }
 
-/* One on the grid of a box: 2^(exponent - 139), subnormal up to 12. */
-INLINE float scale_of(device_u32 exponent)
-{
-    return as_float(exponent > 12u ? (exponent - 12u) << 23 : 1024u << exponent);
-}
-
-/* Leaves the nearest child in f->link and the others on the stack; 0 where the node is not plain. */
+/* Leaves the nearest child in f->link and the others on the stack; 0 where the node is not plain or
+ * the stack too short. */
 INLINE int fast_box(__constant struct device_common *c,
                     __global const device_u32 *node,
                     struct fast *f,
                     __local device_u32 *stack)
 {
-    const float grow = 1.0f + (float)c->grow * 0x1p-24f;
+    const device_u32 marks = node[BOX_MARKS];
+    __global const device_u32 *links = node + BOX_LINKS;
     float enter[8], leave[8];
-    device_u32 head[4], key[8], link[8];
+    device_u32 met = 0, count, nearest;
 
-    LOAD_FOUR(head, node);
-    if ((head[3] & BOX_PLAIN) == 0 || (head[3] & f->wary) != 0 ||
-        ((head[3] & BOX_ALL_MASKS) == 0 && c->instance_mask != 255u)) {
-        return 0;
-    }
     UNROLL
     for (int k = 0; k < 3; k++) {
-        const float scale = scale_of(head[3] >> (8 * k) & 255u);
-        const float corner = as_float(head[k]), origin = f->w.origin[k], inverse = f->inverse[k];
-        const device_u32 near_row = inverse >= 0.0f ? 0u : 4u;
-        __global const device_u32 *rows = node + BOX_ROWS + 8 * k;
+        const float origin = f->origin[k], inverse = f->inverse[k];
+        __global const device_u32 *planes = node + 16 * k;
+        const device_u32 near_planes = inverse >= 0.0f ? 0u : 8u;
         float first[8], second[8];
 
-        fast_planes(rows + near_row, scale, corner, origin, inverse, first);
-        fast_planes(rows + (4u - near_row), scale, corner, origin, inverse, second);
+        fast_planes(planes + near_planes, origin, inverse, first);
+        fast_planes(planes + (8u - near_planes), origin, inverse, second);
         UNROLL
         for (int i = 0; i < 8; i++) {
-            enter[i] = k == 0 ? first[i] : fmax(enter[i], first[i]);
-            leave[i] = k == 0 ? second[i] : fmin(leave[i], second[i]);
+            enter[i] = fmax(k == 0 ? 0.0f : enter[i], first[i]);
+            leave[i] = fmin(k == 0 ? f->t_cur : leave[i], second[i]);
         }
     }
-    LOAD_FOUR(link, node + BOX_LINKS);
-    LOAD_FOUR(link + 4, node + BOX_LINKS + 4);
     UNROLL
-    for (int i = 0; i < 8; i++) {
-        const float min_t = fmax(enter[i], 0.0f);
-        const int hit = min_t <= fmin(leave[i], f->w.t_cur) * grow && link[i] != LINK_INVALID;
+    for (device_u32 i = 0; i < 8; i++) {
+        met |= enter[i] <= leave[i] * c->grow_by ? 1u << i : 0u;
+    }
+    count = popcount(met);
+    nearest = 31u - clz(met | 1u);
+    if ((marks & f->asked) != BOX_PLAIN || (count > 1u && f->depth + count > FAST_STACK + 1u)) {
+        return 0;
+    }
+    if (count > 1u) {
+        device_u32 place[8];
 
-        key[i] = hit ? (as_uint(min_t) & 0x7FFFFFFFu) | (link[i] & 0x80000000u) : LINK_INVALID;
-    }
-    fast_sort(key, link);
-    UNROLL
-    for (int i = 7; i > 0; i--) {
-        if (key[i] != LINK_INVALID) {
-            stack[FAST_GROUP * f->w.depth++] = link[i];
-            f->w.result.pushes++;
+        sort_children(enter, marks, met, place);
+        nearest = place[0] & CHILD_MASK;
+        f->depth += count - 1u;
+        f->pushes += count - 1u;
+        f->max_depth = f->depth > f->max_depth ? f->depth : f->max_depth;
+        stack += FAST_GROUP * f->depth;
+        UNROLL
+        for (device_u32 i = 1; i < 8; i++) {
+            if (i < count) {
+                *(stack - FAST_GROUP * i) = links[place[i] & CHILD_MASK];
+            }
         }
     }
-    f->link = key[0] != LINK_INVALID ? link[0] : LINK_INVALID;
+    f->link = count != 0 ? links[nearest] : LINK_INVALID;
     return 1;
 }
 
 /* ---- pairs of triangles ---- */
 
-INLINE struct tri_terms
-fast_triangle(__global const device_u32 *record, const float origin[3], const float direction[3])
+INLINE struct tri_parts
+fast_triangle(const device_u32 record[12], const float origin[3], const float direction[3])
 {
-    device_u32 a[4], b[4], e[4];
-    float v0[3], e1[3], e2[3], e3[3];
+    float e1[3], e2[3], e3[3];
 
-    LOAD_FOUR(a, record);
-    LOAD_FOUR(b, record + 4);
-    LOAD_FOUR(e, record + 8);
     for (int k = 0; k < 3; k++) {
-        v0[k] = as_float(a[k]);
-        e1[k] = as_float(b[k]);
-        e2[k] = as_float(e[k]);
-        e3[k] = origin[k] - v0[k];
+        e1[k] = as_float(record[4 + k]);
+        e2[k] = as_float(record[8 + k]);
+        e3[k] = origin[k] - as_float(record[k]);
     }
-    return tri_of_edges(e1, e2, e3, direction);
+    return tri_parts_of(e1, e2, e3, direction);
+}
+
+/* 0 only where the triangle is missed, or hit at t_cur or behind it, whatever the quotients' last
+ * bits are: t, u or v is below -2^-101, u + v above 1 + 2^-21, t above t_cur by that factor, or one
+ * of them is NaN. Products that are too small to be exact only come into play where the parts
+ * themselves are a few units of the least number, and then differ by whole units. */
+INLINE int may_hit(const struct tri_parts *p, float t_cur)
+{
+    const device_u32 sign = as_uint(p->det) & F32_SIGN_BIT;
+    const float det = as_float(as_uint(p->det) ^ sign);
+    const float t = as_float(as_uint(p->t) ^ sign), u = as_float(as_uint(p->u) ^ sign),
+                v = as_float(as_uint(p->v) ^ sign);
+    const float least = det * -0x1p-100f, most = det * 0x1.00001p+0f;
+
+    return t >= least && u >= least && v >= least && u + v <= most && t <= t_cur * most;
+}
+
+/* Where the ray is: the base of its structure, the instance and its user data. */
+INLINE void
+fast_where(__constant struct device_common *c, int inside, __global struct device_state *state)
+{
+    if (!inside) {
+        state->base = c->tlas_base;
+        state->instance = NODE_INVALID;
+        state->user_data = 0;
+    }
 }
 
 /* As visit_pair; 0 where the pair is not plain or not the device's. */
 INLINE int fast_pair(__constant struct device_common *c,
-                     __global const device_u32 *pairs,
-                     device_u32 number,
+                     __global const device_u32 *record,
+                     __global const struct device_ray *ray,
                      struct fast *f,
-                     float t_min)
+                     __global struct device_state *state,
+                     __global struct device_result *result)
 {
-    __global const device_u32 *record = pairs + (size_t)PAIR_RECORD * number;
-    const device_u32 marks = record[PAIR_MARKS];
-    struct candidate r[2];
+    struct tri_parts parts[2];
+    device_u32 d[PAIR_RECORD], marks, pending = 0;
 
+    UNROLL
+    for (device_u32 i = 0; i < PAIR_RECORD; i += 4) {
+        LOAD_FOUR(d + i, record + i);
+    }
+    marks = d[PAIR_MARKS];
+    UNROLL
+    for (int k = 0; k < 2; k++) {
+        parts[k] = fast_triangle(d + 12 * k, f->origin, f->direction);
+        if (may_hit(&parts[k], f->t_cur)) {
+            if (c->any_hit != DEVICE_ANY_HIT_NONE && !is_opaque(f->flags, marks >> (2 * k))) {
+                return 0;
+            }
+            pending |= 1u << k;
+        }
+    }
     if ((marks & PAIR_PLAIN) == 0) {
         return 0;
     }
-    UNROLL
-    for (int k = 0; k < 2; k++) {
-        const struct tri_terms terms =
-            fast_triangle(record + 12 * k, f->w.origin, f->w.direction);
-        r[k] = triangle_candidate(c, f->flags, marks >> (2 * k) & 3u, &terms);
-        if (t_min < r[k].t && r[k].t < f->w.t_cur && (r[k].flags & DEVICE_OPAQUE) == 0 &&
-            c->any_hit != DEVICE_ANY_HIT_NONE) {
-            return 0;
-        }
-    }
     /* The nearer one in either order, of equal ones the first. */
-    UNROLL
-    for (int k = 0; k < 2; k++) {
-        const struct candidate now = r[k];
+    while (pending != 0) {
+        const int second = (pending & 1u) == 0;
+        const struct tri_parts of = second ? parts[1] : parts[0];
+        const struct tri_terms terms = tri_terms_of(&of);
+        const struct candidate now =
+            triangle_candidate(c, f->flags, marks >> (second ? 2 : 0) & 3u, &terms);
 
-        if (t_min < now.t && now.t < f->w.t_cur) {
-            f->w.t_cur = now.t;
-            f->w.result.t = now.t;
-            f->w.result.u = now.u;
-            f->w.result.v = now.v;
-            f->w.result.node = id_of(f->link);
-            f->w.result.base = f->w.base;
-            f->w.result.instance = f->w.instance;
-            f->w.result.user_data = f->w.user_data;
-            f->w.result.flags = DEVICE_FOUND | now.flags;
-            f->found = 2u * number + (device_u32)k;
-            f->w.stop = c->first_hit != 0;
+        pending &= pending - 1u;
+        if (ray->t_min < now.t && now.t < f->t_cur) {
+            fast_where(c, f->inside, state);
+            f->t_cur = now.t;
+            f->found = 1;
+            f->stop = c->first_hit != 0;
+            result->t = now.t;
+            result->u = now.u;
+            result->v = now.v;
+            result->primitive = second ? d[15] : d[3];
+            result->geometry = second ? d[19] : d[7];
+            result->node = id_of(f->link);
+            result->base = state->base;
+            result->instance = state->instance;
+            result->user_data = state->user_data;
+            result->flags = DEVICE_FOUND | now.flags;
         }
     }
     switch (marks >> PAIR_NAVIGATION & 3u) {
@@ -247,38 +317,16 @@ INLINE int fast_pair(__constant struct device_common *c,
     return 1;
 }
 
-/* ---- the loop ---- */
+/* ---- instances ---- */
 
-/* The node to continue with into f->link; DEVICE_GOES_ON while there is one. */
-INLINE int fast_pop(__constant struct device_common *c,
-                    __global const struct device_ray *ray,
-                    struct fast *f,
-                    __local const device_u32 *stack,
-                    int *outside)
-{
-    while (f->link == LINK_INVALID) {
-        if (f->w.depth == 0) {
-            return DEVICE_DONE;
-        }
-        f->link = stack[FAST_GROUP * --f->w.depth];
-        if (f->link == LINK_INVALID && f->w.depth != 0) { /* leaves the instance */
-            enter_tlas(&f->w, c, ray);
-            *outside = !fast_enter(c, f);
-        }
-    }
-    return DEVICE_GOES_ON;
-}
-
-/* Instance node `number` of the image, for the walk in *state: enters it and leaves the children in
+/* The instance node for the walk that *state has: enters it and leaves the children in
  * state->stack. How many; NOT_HERE: it is not for this loop. Apart, by way of memory: the registers
  * that it takes would keep other rays from the processors of a GPU. */
 #define NOT_HERE 0xFFFFFFFFu
 static NOINLINE device_u32 fast_open(__constant struct device_common *c,
-                                     __global const device_u32 *image,
-                                     device_u32 number,
+                                     __global const device_u32 *node,
                                      __global struct device_state *state)
 {
-    __global const device_u32 *node = image + c->phase / 4ul + (size_t)NODE_DWORDS * number;
     device_u32 d[NODE_DWORDS], child[4], count;
     struct memory m;
     struct walk w;
@@ -289,12 +337,14 @@ static NOINLINE device_u32 fast_open(__constant struct device_common *c,
     }
     m.common = c;
     w.declined = 0;
-    take_walk(&w, state);
+    w.t_cur = state->t_cur;
+    w.current = state->current;
+    take_space(&w, state);
     count = open_instance(&m, &w, d, child);
     if (w.declined) {
         return NOT_HERE;
     }
-    keep_walk(&w, state);
+    keep_space(&w, state);
     for (device_u32 i = 0; i < count; i++) {
         state->stack[i] = link_of(child[i]);
     }
@@ -302,136 +352,183 @@ static NOINLINE device_u32 fast_open(__constant struct device_common *c,
 }
 
 /* As visit_instance; 0 where it is not for this loop. */
-INLINE int fast_instance(const struct memory *m,
-                         device_u32 number,
+INLINE int fast_instance(__constant struct device_common *c,
+                         __global const device_u32 *node,
                          struct fast *f,
                          __global struct device_state *state,
-                         __local device_u32 *stack,
-                         int *outside)
+                         __local device_u32 *stack)
 {
     device_u32 count;
 
-    keep_walk(&f->w, state);
-    count = fast_open(m->common, m->image, number, state);
+    if (f->depth + 4u > FAST_STACK) {
+        return 0;
+    }
+    fast_where(c, f->inside, state);
+    for (int k = 0; k < 3; k++) {
+        state->origin[k] = f->origin[k];
+        state->direction[k] = f->direction[k];
+    }
+    state->t_cur = f->t_cur;
+    state->current = id_of(f->link);
+    count = fast_open(c, node, state);
     if (count == NOT_HERE) {
         return 0;
     }
     f->link = LINK_INVALID;
     if (count != 0) {
-        take_space(&f->w, state);
-        *outside = !fast_enter(m->common, f);
-        stack[FAST_GROUP * f->w.depth++] = LINK_INVALID;
-        for (device_u32 i = count; i-- > 1;) {
-            stack[FAST_GROUP * f->w.depth++] = state->stack[i];
+        for (int k = 0; k < 3; k++) {
+            f->origin[k] = state->origin[k];
+            f->direction[k] = state->direction[k];
         }
-        f->w.result.pushes += count;
+        f->inside = 1;
+        stack[FAST_GROUP * f->depth++] = LINK_INVALID;
+        for (device_u32 i = count; i-- > 1u;) {
+            stack[FAST_GROUP * f->depth++] = state->stack[i];
+        }
+        f->pushes += count;
+        f->max_depth = f->depth > f->max_depth ? f->depth : f->max_depth;
         f->link = state->stack[0];
+        fast_enter(c, state->base, f);
+        f->nodes = fast_turn(f) ? f->nodes : 0u;
     }
     return 1;
 }
 
-INLINE int fast_go(const struct memory *m,
+/* ---- the loop ---- */
+
+/* Outside all instances. */
+INLINE void fast_outside(__constant struct device_common *c,
+                         __global const struct device_ray *ray,
+                         struct fast *f)
+{
+    for (int k = 0; k < 3; k++) {
+        f->origin[k] = ray->origin[k];
+        f->direction[k] = ray->direction[k];
+    }
+    f->inside = 0;
+    fast_enter(c, c->tlas_base, f);
+    f->nodes = fast_turn(f) ? f->nodes : 0u;
+}
+
+/* The image's nodes: as they are, and their records. */
+struct records {
+    __global const device_u32 *nodes, *boxes, *pairs;
+};
+
+INLINE int fast_go(__constant struct device_common *c,
                    const struct records *records,
                    __global const struct device_ray *ray,
                    struct fast *f,
                    __global struct device_state *state,
+                   __global struct device_result *result,
                    __local device_u32 *stack)
 {
-    __constant struct device_common *c = m->common;
-    const device_u32 most =
-        c->max_steps < c->slice ? (device_u32)c->max_steps : c->slice;
-    const float t_min = ray->t_min;
-    int outside = !fast_enter(c, f);
-
-    while (!f->w.stop) {
+    while (!f->stop) {
         device_u32 number, type;
-        int good;
+        int good = 0;
 
-        if (fast_pop(c, ray, f, stack, &outside) == DEVICE_DONE) {
-            return DEVICE_DONE;
+        while (f->link == LINK_INVALID) {
+            if (f->depth == 0) {
+                return DEVICE_DONE;
+            }
+            f->link = stack[FAST_GROUP * --f->depth];
+            if (f->link == LINK_INVALID && f->depth != 0) {
+                fast_outside(c, ray, f);
+            }
         }
         number = (f->link & 0x1FFFFFFFu) >> 1;
         type = f->link >> 29 | (f->link & 1u) << 3;
-        if (outside || number > f->last || f->w.result.steps >= most ||
-            f->w.depth > FAST_STACK - 8u) {
+        if (number >= f->nodes || f->left == 0) {
             return DEVICE_GOES_ON;
         }
         number += f->first;
-        f->w.current = id_of(f->link);
         if (type == 5) {
             good = fast_box(c, records->boxes + (size_t)BOX_RECORD * number, f, stack);
-            f->w.result.boxes += (device_u32)good;
         } else if ((type & 4u) == 0) {
-            good = fast_pair(c,
-                             records->pairs,
-                             NODE_PAIRS * number + ((type & 3u) | (type & 8u) >> 1),
-                             f,
-                             t_min);
-            f->w.result.primitives += (device_u32)good;
+            const device_u32 pair = NODE_PAIRS * number + ((type & 3u) | (type & 8u) >> 1);
+
+            good = fast_pair(
+                c, records->pairs + (size_t)PAIR_RECORD * pair, ray, f, state, result);
+            f->primitives += (device_u32)good;
         } else if (type == 6) {
-            good = fast_instance(m, number, f, state, stack, &outside);
-            f->w.result.instances += (device_u32)good;
-        } else {
-            good = 0;
+            good = fast_instance(
+                c, records->nodes + (size_t)NODE_DWORDS * number, f, state, stack);
+            f->instances += (device_u32)good;
         }
         if (!good) {
             return DEVICE_GOES_ON;
         }
-        f->w.result.steps++;
-        f->w.result.max_depth =
-            f->w.depth > f->w.result.max_depth ? f->w.depth : f->w.result.max_depth;
+        f->left--;
     }
     return DEVICE_DONE;
 }
 
+/* What the result has besides a hit. */
+INLINE void
+fast_count(const struct fast *f, device_u32 steps, __global struct device_result *result)
+{
+    result->steps = steps;
+    result->boxes = steps - f->primitives - f->instances;
+    result->primitives = f->primitives;
+    result->instances = f->instances;
+    result->pushes = f->pushes;
+    result->max_depth = f->max_depth;
+}
+
 /* Rays [0, count) that have not begun: as facet_trace, up to where walk.cl has to go on. */
-__kernel void facet_fast(__constant struct device_common *common,
-                         __global const device_u32 *image,
-                         __global const device_u32 *boxes,
-                         __global const device_u32 *pairs,
-                         __global const struct device_ray *rays,
-                         device_u32 count,
-                         __global struct device_result *results,
-                         __global struct device_state *states,
-                         __global device_u32 *fate)
+__kernel IN_GROUPS(FAST_GROUP) void facet_fast(__constant struct device_common *common,
+                                               __global const device_u32 *image,
+                                               __global const device_u32 *boxes,
+                                               __global const device_u32 *pairs,
+                                               __global const struct device_ray *rays,
+                                               device_u32 count,
+                                               __global struct device_result *results,
+                                               __global struct device_state *states,
+                                               __global device_u32 *fate)
 {
     __local device_u32 stacks[FAST_STACK * FAST_GROUP];
     __local device_u32 *stack = stacks + get_local_id(0);
-    const device_u32 ray = (device_u32)get_global_id(0);
+    const device_u32 item = (device_u32)get_global_id(0);
+    const device_u32 most =
+        common->max_steps < common->slice ? (device_u32)common->max_steps : common->slice;
     struct records records;
-    struct memory m;
+    struct walk w;
     struct fast f;
     int became;
 
-    if (ray >= count) {
+    if (item >= count) {
         return;
     }
-    m.common = common;
-    m.image = image;
-    m.slots = image;
-    m.segments = 0;
-    m.turned = m.asked = image;
+    records.nodes = image + common->phase / 4ul;
     records.boxes = boxes;
     records.pairs = pairs;
-    f.w.stop = f.w.declined = 0;
-    f.w.stack = 0;
-    f.found = DEVICE_NOWHERE;
-    begin(&f.w, common, &rays[ray]);
-    f.link = link_of(f.w.current);
-    became = fast_go(&m, &records, &rays[ray], &f, &states[ray], stack);
-    if (f.found != DEVICE_NOWHERE) {
-        __global const device_u32 *record = pairs + (size_t)(PAIR_RECORD / 2u) * f.found;
-        f.w.result.primitive = record[3];
-        f.w.result.geometry = record[7];
+    f.t_cur = rays[item].t_max;
+    f.link = link_of(common->root);
+    f.left = most;
+    f.depth = f.primitives = f.instances = f.pushes = f.max_depth = 0;
+    f.found = f.stop = 0;
+    fast_outside(common, &rays[item], &f);
+    became = fast_go(common, &records, &rays[item], &f, &states[item], &results[item], stack);
+    if (!f.found) {
+        begin(&w, common, &rays[item]);
+        results[item] = w.result;
     }
+    fast_count(&f, most - f.left, &results[item]);
     if (became == DEVICE_GOES_ON) {
-        f.w.current = id_of(f.link);
-        for (device_u32 i = 0; i < f.w.depth; i++) {
-            states[ray].stack[i] = id_of(stack[FAST_GROUP * i]);
+        __global struct device_state *state = &states[item];
+
+        fast_where(common, f.inside, state);
+        for (int k = 0; k < 3; k++) {
+            state->origin[k] = f.origin[k];
+            state->direction[k] = f.direction[k];
         }
-        keep_walk(&f.w, &states[ray]);
-    } else {
-        results[ray] = f.w.result;
+        state->result = results[item];
+        state->t_cur = f.t_cur;
+        state->current = id_of(f.link);
+        state->depth = f.depth;
+        for (device_u32 i = 0; i < f.depth; i++) {
+            state->stack[i] = id_of(stack[FAST_GROUP * i]);
+        }
     }
-    fate[ray] = (device_u32)became;
+    fate[item] = (device_u32)became;
 }

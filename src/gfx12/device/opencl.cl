@@ -6,6 +6,7 @@
 #define INLINE static inline __attribute__((always_inline))
 #define NOINLINE __attribute__((noinline))
 #define UNROLL __attribute__((opencl_unroll_hint))
+#define IN_GROUPS(size) __attribute__((reqd_work_group_size(size, 1, 1)))
 
 /* From a multiple of 16 bytes in one access; vload4 expects one of 4. */
 #define LOAD_FOUR(d, from)                                                                         \

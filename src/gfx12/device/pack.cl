@@ -3,17 +3,18 @@
  * of triangles, whatever they are: only a ray that comes there knows. What the fast loop leaves to
  * walk.cl is not marked as plain.
  *
- * A box node is its origin, its exponents with the marks, six rows of eight planes (of each axis
- * the lower ones and the upper ones), and the links of eight children. A row has 16 bits for a
- * plane, so that a ray takes the planes that it meets first by the address of their row. */
+ * A box node is the planes of its eight children, of each axis the lower ones and the upper ones,
+ * so that a ray takes those that it meets first by their address; then the links of the children,
+ * and the marks. The planes are floats: taking them out of fewer bits would cost a ray more than
+ * the sum and the product that it makes of them. */
 
-#define BOX_RECORD 36u /* dwords */
-#define BOX_ROWS 4u
-#define BOX_LINKS 28u
-#define BOX_PLAIN (1u << 24)
-#define BOX_ALL_MASKS (1u << 25) /* no instance mask but 0 hides a child */
-
-#define BOX_PROMISES (1u << 26) /* the first of four: some child makes it */
+#define BOX_RECORD 64u /* dwords */
+#define BOX_LINKS 48u
+#define BOX_MARKS 56u
+#define BOX_BOXES 1u           /* the first of eight: the child is a box */
+#define BOX_PLAIN (1u << 8)
+#define BOX_HIDES (1u << 9)    /* some instance mask but 0 hides a child */
+#define BOX_PROMISES (1u << 10) /* the first of four: some child makes it */
 
 /* Two triangles, each three times four dwords: corner and primitive, edge and geometry, edge and
  * (of the first) marks. */
@@ -37,56 +38,49 @@ static device_u32 id_of(device_u32 link)
     return link << 3 | link >> 29;
 }
 
-/* A plane whose distance from the box's origin is less than the least normal number lies there
- * (plane_at). Only boxes that are flat have such exponents. */
-static device_u32 plane_that_counts(device_u32 exponent, device_u32 plane)
-{
-    return plane != 0 && 19 - (int)clz(plane) + (int)exponent > 0 ? plane : 0;
-}
+/* Planes that no ray meets: it is in front of one and behind the other at once. */
+#define NEVER_BELOW F32_INF_BITS
+#define NEVER_ABOVE (F32_SIGN_BIT | F32_INF_BITS)
 
 static void pack_box(__global const device_u32 *node, __global device_u32 *out)
 {
     const device_u32 count = (node[6] >> 28 & 7u) + 1u;
     device_u32 internal_at = node[0], primitive_at = node[1], previous = NODE_INVALID;
-    const device_u32 x = node[6] & 255u, y = node[6] >> 8 & 255u, z = node[6] >> 16 & 255u;
-    device_u32 masks = 255u, promises = 0;
+    device_u32 masks = 255u, promises = 0, marks = 0;
     int plain = (node[7] & 0x7Fu) >= ORIENTATIONS;
 
-    for (device_u32 k = 0; k < 3; k++) {
-        const device_u32 exponent = node[6] >> (8 * k) & 255u;
-        /* Then no plane is NaN. */
-        plain = plain && (node[3 + k] & F32_INF_BITS) != F32_INF_BITS && exponent < 255;
-        out[k] = node[3 + k];
-    }
-    for (device_u32 i = 0; i < 24; i++) {
-        out[BOX_ROWS + i] = 0;
-    }
     for (device_u32 i = 0; i < 8; i++) {
         __global const device_u32 *child = node + 8 + 3 * i;
         const device_u32 a = child[0], b = child[1], d = child[2];
-        const device_u32 type = d >> 24 & 15u, size = d >> 28, high = (i & 1u) * 16u;
-        __global device_u32 *row = out + BOX_ROWS + i / 2;
+        const device_u32 type = d >> 24 & 15u, size = d >> 28;
+        const device_u32 low[3] = {a & 0xFFFu, a >> 12 & 0xFFFu, b & 0xFFFu};
+        const device_u32 high[3] = {b >> 12 & 0xFFFu, d & 0xFFFu, d >> 12 & 0xFFFu};
         device_u32 id = NODE_INVALID;
 
         if (i < count) {
             id = (type == 5 ? internal_at : primitive_at) | type;
             internal_at += type == 5 ? size << 4 : 0u;
             primitive_at += type == 5 ? 0u : size << 4;
-            row[0] |= plane_that_counts(x, a & 0xFFFu) << high;
-            row[4] |= plane_that_counts(x, (b >> 12 & 0xFFFu) + 1u) << high;
-            row[8] |= plane_that_counts(y, a >> 12 & 0xFFFu) << high;
-            row[12] |= plane_that_counts(y, (d & 0xFFFu) + 1u) << high;
-            row[16] |= plane_that_counts(z, b & 0xFFFu) << high;
-            row[20] |= plane_that_counts(z, (d >> 12 & 0xFFFu) + 1u) << high;
             masks &= b >> 24;
             promises |= a >> 24 & 15u;
             plain = plain && b >> 24 != 0 && id != previous;
             previous = id;
         }
+        for (device_u32 k = 0; k < 3; k++) {
+            const device_u32 exponent = node[6] >> (8 * k) & 255u;
+            const float lower = plane_at(node[3 + k], exponent, low[k]);
+            const float upper = plane_at(node[3 + k], exponent, high[k] + 1u);
+            __global device_u32 *planes = out + 16 * k + i;
+
+            planes[0] = id != NODE_INVALID ? as_uint(lower) : NEVER_BELOW;
+            planes[8] = id != NODE_INVALID ? as_uint(upper) : NEVER_ABOVE;
+            plain = plain && (id == NODE_INVALID || !(is_nan(lower) || is_nan(upper)));
+        }
+        marks |= (id & 4u) != 0 ? BOX_BOXES << i : 0u;
         out[BOX_LINKS + i] = link_of(id);
     }
-    out[3] = (node[6] & 0x00FFFFFFu) | (plain ? BOX_PLAIN : 0u) |
-             (masks == 255u ? BOX_ALL_MASKS : 0u) | promises * BOX_PROMISES;
+    out[BOX_MARKS] = marks | (plain ? BOX_PLAIN : 0u) | (masks != 255u ? BOX_HIDES : 0u) |
+                     promises * BOX_PROMISES;
 }
 
 static void pack_pair(__global const device_u32 *node, device_u32 number, __global device_u32 *out)

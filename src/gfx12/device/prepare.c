@@ -56,6 +56,7 @@ void facet_gfx12_device_common(const struct facet_gfx12_unit *unit,
                                                                      : DEVICE_PROCEDURAL_DECLINE,
         .any_hit = cb->any_hit != NULL ? DEVICE_ANY_HIT_DECLINE : DEVICE_ANY_HIT_NONE,
         .slice = UINT32_MAX,
+        .grow_by = 1.0F + (float)r->box_grow_value * 0x1p-24F,
     };
 }
 

@@ -69,7 +69,7 @@ struct device_common {
     device_u32 slice;      /* nodes that a ray visits in one launch */
     device_u32 phase;      /* records (pack.cl) begin so many bytes into the image */
     device_u32 records;    /* how many there are; 0: none, and no fast loop */
-    device_u32 unused;
+    float grow_by;         /* of `grow`: what the far end of a box's interval is multiplied by */
 };
 
 struct device_segment {

@@ -497,43 +497,36 @@ static void take_space(struct walk *w, __global const struct device_state *s)
     w->user_data = s->user_data;
 }
 
-/* What keep_walk keeps. */
-static void take_walk(struct walk *w, __global const struct device_state *s)
+static void restore(struct walk *w, __global const struct device_state *s)
 {
     take_space(w, s);
     w->result = s->result;
     w->t_cur = s->t_cur;
     w->current = s->current;
     w->depth = s->depth;
-}
-
-static void restore(struct walk *w, __global const struct device_state *s)
-{
-    take_walk(w, s);
     for (device_u32 i = 0; i < s->depth; i++) {
         w->stack[i] = s->stack[i];
     }
 }
 
-/* All but the stack. */
-static void keep_walk(const struct walk *w, __global struct device_state *s)
+static void keep_space(const struct walk *w, __global struct device_state *s)
 {
     for (int k = 0; k < 3; k++) {
         s->origin[k] = w->origin[k];
         s->direction[k] = w->direction[k];
     }
-    s->result = w->result;
     s->base = w->base;
-    s->t_cur = w->t_cur;
     s->instance = w->instance;
     s->user_data = w->user_data;
-    s->current = w->current;
-    s->depth = w->depth;
 }
 
 static void keep(const struct walk *w, __global struct device_state *s)
 {
-    keep_walk(w, s);
+    keep_space(w, s);
+    s->result = w->result;
+    s->t_cur = w->t_cur;
+    s->current = w->current;
+    s->depth = w->depth;
     for (device_u32 i = 0; i < w->depth; i++) {
         s->stack[i] = w->stack[i];
     }
