@@ -13,7 +13,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-enum { KERNELS = 16, MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
+enum { KERNELS = 32, PENDING = 16, MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
 
 /* The functions used, by their own names. */
 #define FUNCTIONS(F)                                                                               \
@@ -36,8 +36,10 @@ enum { KERNELS = 16, MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
     F(clReleaseMemObject)                                                                          \
     F(clEnqueueWriteBuffer)                                                                        \
     F(clEnqueueReadBuffer)                                                                         \
+    F(clEnqueueFillBuffer)                                                                         \
     F(clEnqueueNDRangeKernel)                                                                      \
     F(clWaitForEvents)                                                                             \
+    F(clGetEventInfo)                                                                              \
     F(clGetEventProfilingInfo)                                                                     \
     F(clReleaseEvent)
 
@@ -222,6 +224,12 @@ struct facet_opencl {
         const char *name;
         cl_kernel kernel;
     } kernels[KERNELS];
+    unsigned pending; /* runs whose end nobody has looked at */
+    struct run {
+        const char *kernel;
+        cl_event event;
+        uint64_t *nanoseconds; /* may be NULL */
+    } runs[PENDING];
 };
 
 /* The first line of what the compiler says that is an error, or its first line. */
@@ -334,6 +342,9 @@ void facet_opencl_close(facet_opencl *cl)
     if (cl == NULL) {
         return;
     }
+    for (unsigned i = 0; i < cl->pending; i++) {
+        lib.clReleaseEvent(cl->runs[i].event);
+    }
     for (unsigned i = 0; i < KERNELS && cl->kernels[i].name != NULL; i++) {
         lib.clReleaseKernel(cl->kernels[i].kernel);
     }
@@ -374,6 +385,53 @@ void facet_opencl_memory_free(facet_opencl *cl, facet_opencl_memory *memory)
     }
 }
 
+static uint64_t time_of(cl_event event)
+{
+    cl_ulong begin = 0, end = 0;
+
+    if (lib.clGetEventProfilingInfo(
+            event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) != CL_SUCCESS ||
+        lib.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) !=
+            CL_SUCCESS) {
+        return 0;
+    }
+    return end - begin;
+}
+
+static cl_int end_of(cl_event event)
+{
+    const cl_int waited = lib.clWaitForEvents(1, &event);
+    cl_int state = CL_COMPLETE;
+
+    /* The state says why a run failed; waiting only says that it did. */
+    return lib.clGetEventInfo(
+               event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) ==
+                       CL_SUCCESS &&
+                   state < 0
+               ? state
+               : waited;
+}
+
+/* Waits for all runs. `code` is that of `what`, the last thing that was asked of the device; where
+ * runs before it failed, the first of them is what fails. */
+static enum facet_status
+settle(facet_opencl *cl, const char *what, cl_int code, struct facet_error *err)
+{
+    for (; cl->pending > 0; cl->pending--) {
+        const struct run *last = &cl->runs[cl->pending - 1];
+        const cl_int end = end_of(last->event);
+
+        if (end != CL_SUCCESS) {
+            what = last->kernel;
+            code = end;
+        } else if (last->nanoseconds != NULL) {
+            *last->nanoseconds += time_of(last->event);
+        }
+        lib.clReleaseEvent(last->event);
+    }
+    return code != CL_SUCCESS ? fail(err, what, code) : FACET_OK;
+}
+
 enum facet_status facet_opencl_write(facet_opencl *cl,
                                      facet_opencl_memory *memory,
                                      uint64_t at,
@@ -384,7 +442,7 @@ enum facet_status facet_opencl_write(facet_opencl *cl,
     const cl_int code = lib.clEnqueueWriteBuffer(
         cl->queue, (cl_mem)memory, CL_TRUE, (size_t)at, bytes, data, 0, NULL, NULL);
 
-    return code != CL_SUCCESS ? fail(err, "clEnqueueWriteBuffer", code) : FACET_OK;
+    return settle(cl, "clEnqueueWriteBuffer", code, err);
 }
 
 enum facet_status facet_opencl_read(facet_opencl *cl,
@@ -397,7 +455,20 @@ enum facet_status facet_opencl_read(facet_opencl *cl,
     const cl_int code = lib.clEnqueueReadBuffer(
         cl->queue, (cl_mem)memory, CL_TRUE, (size_t)at, bytes, data, 0, NULL, NULL);
 
-    return code != CL_SUCCESS ? fail(err, "clEnqueueReadBuffer", code) : FACET_OK;
+    return settle(cl, "clEnqueueReadBuffer", code, err);
+}
+
+enum facet_status facet_opencl_clear(facet_opencl *cl,
+                                     facet_opencl_memory *memory,
+                                     uint64_t at,
+                                     size_t bytes,
+                                     struct facet_error *err)
+{
+    const cl_uint zero = 0;
+    const cl_int code = lib.clEnqueueFillBuffer(
+        cl->queue, (cl_mem)memory, &zero, sizeof zero, (size_t)at, bytes, 0, NULL, NULL);
+
+    return code != CL_SUCCESS ? fail(err, "clEnqueueFillBuffer", code) : FACET_OK;
 }
 
 /* ---- runs ---- */
@@ -433,19 +504,6 @@ set_argument(cl_kernel kernel, unsigned number, const struct facet_opencl_argume
                : lib.clSetKernelArg(kernel, number, sizeof argument->number, &argument->number);
 }
 
-static uint64_t time_of(cl_event event)
-{
-    cl_ulong begin = 0, end = 0;
-
-    if (lib.clGetEventProfilingInfo(
-            event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) != CL_SUCCESS ||
-        lib.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) !=
-            CL_SUCCESS) {
-        return 0;
-    }
-    return end - begin;
-}
-
 enum facet_status facet_opencl_run(facet_opencl *cl,
                                    const char *kernel,
                                    const struct facet_opencl_argument *arguments,
@@ -462,6 +520,10 @@ enum facet_status facet_opencl_run(facet_opencl *cl,
     cl_int code = CL_SUCCESS;
     enum facet_status status = kernel_of(cl, kernel, &k, err);
 
+    if (status == FACET_OK && cl->pending == PENDING) {
+        status = settle(cl, kernel, CL_SUCCESS, err);
+    }
+
     if (status != FACET_OK) {
         return status;
     }
@@ -474,12 +536,8 @@ enum facet_status facet_opencl_run(facet_opencl *cl,
     if (code != CL_SUCCESS) {
         return fail(err, kernel, code);
     }
-    code = lib.clWaitForEvents(1, &event);
-    if (code == CL_SUCCESS && nanoseconds != NULL) {
-        *nanoseconds += time_of(event);
-    }
-    lib.clReleaseEvent(event);
-    return code != CL_SUCCESS ? fail(err, kernel, code) : FACET_OK;
+    cl->runs[cl->pending++] = (struct run){kernel, event, nanoseconds};
+    return FACET_OK;
 }
 
 #else
@@ -560,6 +618,16 @@ enum facet_status facet_opencl_read(facet_opencl *cl,
                                     struct facet_error *err)
 {
     (void)cl, (void)memory, (void)at, (void)data, (void)bytes;
+    return none(err);
+}
+
+enum facet_status facet_opencl_clear(facet_opencl *cl,
+                                     facet_opencl_memory *memory,
+                                     uint64_t at,
+                                     size_t bytes,
+                                     struct facet_error *err)
+{
+    (void)cl, (void)memory, (void)at, (void)bytes;
     return none(err);
 }
 

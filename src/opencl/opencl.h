@@ -49,7 +49,8 @@ enum facet_status facet_opencl_memory_new(facet_opencl *cl,
                                           facet_opencl_memory **out,
                                           struct facet_error *err);
 void facet_opencl_memory_free(facet_opencl *cl, facet_opencl_memory *memory); /* NULL is allowed */
-/* Both have finished when they return. */
+/* What is asked of a device happens in the order of the calls. These two have finished when they
+ * return, and fail where a kernel before them has failed. */
 enum facet_status facet_opencl_write(facet_opencl *cl,
                                      facet_opencl_memory *memory,
                                      uint64_t at,
@@ -63,6 +64,13 @@ enum facet_status facet_opencl_read(facet_opencl *cl,
                                     size_t bytes,
                                     struct facet_error *err);
 
+/* Zeros, in whole dwords; does not wait. */
+enum facet_status facet_opencl_clear(facet_opencl *cl,
+                                     facet_opencl_memory *memory,
+                                     uint64_t at,
+                                     size_t bytes,
+                                     struct facet_error *err);
+
 enum { FACET_OPENCL_GROUP = 64 }; /* work items of a group */
 
 struct facet_opencl_argument {
@@ -70,8 +78,9 @@ struct facet_opencl_argument {
     uint32_t number;
 };
 
-/* Runs a kernel for `items` work items or a few more, and waits; *nanoseconds (may be NULL) grows
- * by the time that the device took. */
+/* Runs a kernel for `items` work items or a few more and does not wait. When the next write or read
+ * ends, *nanoseconds (may be NULL) has grown by the time that the device took; it must live until
+ * then. `kernel` lives as long as the device is open. */
 enum facet_status facet_opencl_run(facet_opencl *cl,
                                    const char *kernel,
                                    const struct facet_opencl_argument *arguments,

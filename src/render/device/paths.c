@@ -178,8 +178,7 @@ step(struct piece *s, uint32_t make, uint32_t k, uint32_t *rays, struct facet_er
                                                       {NULL, s->count}};
     enum facet_status status;
 
-    *rays = 0;
-    status = facet_opencl_write(p->cl, p->ray_count, 0, rays, sizeof *rays, err);
+    status = facet_opencl_clear(p->cl, p->ray_count, 0, sizeof *rays, err);
     if (status == FACET_OK) {
         status = facet_opencl_run(p->cl,
                                   "facet_paths",
@@ -269,25 +268,23 @@ struct landed {
     struct device_cost (*costs)[FACET_RAY_KIND_COUNT]; /* of each group */
 };
 
-static enum facet_status clear_costs(struct piece *s, struct landed *l, struct facet_error *err)
+static size_t groups_of(const struct piece *s)
 {
-    const size_t groups = (s->count + GROUP - 1) / GROUP;
-
-    memset(l->costs, 0, groups * sizeof *l->costs);
-    return facet_opencl_write(
-        s->paths->cl, s->paths->costs, 0, l->costs, groups * sizeof *l->costs, err);
+    return (s->count + GROUP - 1) / GROUP;
 }
 
 static enum facet_status land(struct piece *s, struct landed *l, struct facet_error *err)
 {
-    const size_t groups = (s->count + GROUP - 1) / GROUP;
     enum facet_status status = facet_opencl_read(
         s->paths->cl, s->paths->sums, 0, l->sums, s->count * sizeof *l->sums, err);
 
-    return status == FACET_OK
-               ? facet_opencl_read(
-                     s->paths->cl, s->paths->costs, 0, l->costs, groups * sizeof *l->costs, err)
-               : status;
+    return status == FACET_OK ? facet_opencl_read(s->paths->cl,
+                                                  s->paths->costs,
+                                                  0,
+                                                  l->costs,
+                                                  groups_of(s) * sizeof *l->costs,
+                                                  err)
+                              : status;
 }
 
 /* Where a pixel of a bucket is, as place_of in paths.cl has it; false: outside the picture. */
@@ -353,7 +350,8 @@ static enum facet_status draw_pieces(struct piece *s,
     for (size_t first = 0; first < pixels && status == FACET_OK; first += most) {
         s->first = (uint32_t)first;
         s->count = (uint32_t)(pixels - first < most ? pixels - first : most);
-        status = clear_costs(s, &l, err);
+        status = facet_opencl_clear(
+            s->paths->cl, s->paths->costs, 0, groups_of(s) * sizeof *l.costs, err);
         if (status == FACET_OK) {
             status = draw_samples(s, err);
         }
