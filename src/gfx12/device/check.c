@@ -6,7 +6,14 @@
 #include "gfx12/test.h"
 #include "num/f32.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum {
+    CHECKS = 4096,       /* cases */
+    MANTISSAS = 1 << 23, /* reciprocals ... */
+    EACH = 1 << 13,      /* ... for each work item */
+};
 
 static uint32_t operand(uint64_t random, unsigned scale)
 {
@@ -88,4 +95,88 @@ const char *facet_gfx12_device_check_answer(const uint32_t in[FACET_GFX12_CHECK_
     }
     facet_gfx12_transform(in + 12, origin, direction);
     return !same3(out + 15, origin) || !same3(out + 18, direction) ? "a transform" : NULL;
+}
+
+/* ---- on a device ---- */
+
+static enum facet_status check_reciprocals(facet_opencl *cl, struct facet_error *err)
+{
+    enum { ITEMS = MANTISSAS / EACH };
+    static const char kernel[] = "facet_reciprocals";
+    uint32_t wrong[ITEMS], sum = 0;
+    facet_opencl_memory *out = NULL;
+    enum facet_status status = facet_opencl_memory_new(cl, sizeof wrong, &out, err);
+
+    if (status == FACET_OK) {
+        const struct facet_opencl_argument arguments[] = {{out, 0}, {NULL, EACH}};
+
+        status = facet_opencl_run(cl, kernel, arguments, 2, ITEMS, NULL, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_opencl_read(cl, out, 0, wrong, sizeof wrong, err);
+    }
+    facet_opencl_memory_free(cl, out);
+    for (unsigned i = 0; status == FACET_OK && i < ITEMS; i++) {
+        sum += wrong[i];
+    }
+    return status == FACET_OK && sum != 0
+               ? facet_fail(err,
+                            FACET_ERR_USAGE,
+                            0,
+                            "%s cannot give the bits of GFX12: %u of %d reciprocals are wrong",
+                            facet_opencl_about(cl)->name,
+                            sum,
+                            MANTISSAS)
+               : status;
+}
+
+static enum facet_status check_numbers(facet_opencl *cl, struct facet_error *err)
+{
+    typedef uint32_t cases[CHECKS][FACET_GFX12_CHECK_IN];
+    cases *in = calloc(2, sizeof *in), *got = in + 1;
+    facet_opencl_memory *from = NULL, *to = NULL;
+    const char *wrong = NULL;
+    enum facet_status status;
+
+    if (in == NULL) {
+        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory");
+    }
+    for (unsigned i = 0; i < CHECKS; i++) {
+        facet_gfx12_device_check_case(i, (*in)[i]);
+    }
+    status = facet_opencl_memory_new(cl, sizeof *in, &from, err);
+    if (status == FACET_OK) {
+        status = facet_opencl_memory_new(cl, sizeof *got, &to, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_opencl_write(cl, from, 0, in, sizeof *in, err);
+    }
+    if (status == FACET_OK) {
+        const struct facet_opencl_argument arguments[] = {{from, 0}, {to, 0}, {NULL, CHECKS}};
+
+        status = facet_opencl_run(cl, "facet_check", arguments, 3, CHECKS, NULL, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_opencl_read(cl, to, 0, got, sizeof *got, err);
+    }
+    for (unsigned i = 0; status == FACET_OK && wrong == NULL && i < CHECKS; i++) {
+        wrong = facet_gfx12_device_check_answer((*in)[i], (*got)[i]);
+    }
+    facet_opencl_memory_free(cl, from);
+    facet_opencl_memory_free(cl, to);
+    free(in);
+    return wrong != NULL ? facet_fail(err,
+                                      FACET_ERR_USAGE,
+                                      0,
+                                      "%s cannot give the bits of GFX12: %s has other bits",
+                                      facet_opencl_about(cl)->name,
+                                      wrong)
+                         : status;
+}
+
+enum facet_status facet_gfx12_device_check(facet_opencl *cl, struct facet_error *err)
+{
+    enum facet_status status = check_reciprocals(cl, err);
+
+    return status == FACET_OK ? check_numbers(cl, err) : status;
 }

@@ -3,6 +3,8 @@
 #ifndef FACET_GFX12_DEVICE_CHECK_H
 #define FACET_GFX12_DEVICE_CHECK_H
 
+#include "opencl/opencl.h"
+
 #include <stdint.h>
 
 enum {
@@ -16,5 +18,9 @@ void facet_gfx12_device_check_case(uint64_t number, uint32_t in[FACET_GFX12_CHEC
 /* NULL when the answer is right, else the name of what is wrong: "a triangle test", ... */
 const char *facet_gfx12_device_check_answer(const uint32_t in[FACET_GFX12_CHECK_IN],
                                             const uint32_t out[FACET_GFX12_CHECK_OUT]);
+
+/* Every reciprocal of a mantissa, and 4096 cases. FACET_ERR_USAGE: the device cannot give the bits.
+ */
+enum facet_status facet_gfx12_device_check(facet_opencl *cl, struct facet_error *err);
 
 #endif
