@@ -14,6 +14,7 @@ enum {
     SLICE = 1 << 14,         /* nodes that a ray visits in one launch: some milliseconds */
     MOST_RAYS = 1 << 22,     /* in one launch */
     SEGMENT_LIMIT = 1 << 24, /* pieces of an image */
+    COMMONS = 4,             /* as many as a picture has kinds of rays */
 };
 
 /* On the device for each ray: ray, result, state, places in three lists, fate, wanted page. */
@@ -31,7 +32,14 @@ struct facet_gfx12_device {
     uint64_t image_room, ray_room; /* bytes that each may take */
     const struct facet_gfx12_unit *unit;
     struct facet_gfx12_pages *pages;
-    facet_opencl_memory *segments, *turned, *common;
+    facet_opencl_memory *segments, *turned;
+    /* What was asked lately and is there: kinds of rays that take turns wait for no write. */
+    struct asked {
+        struct device_common common;
+        facet_opencl_memory *memory;
+    } commons[COMMONS];
+    unsigned next_common;        /* makes room */
+    facet_opencl_memory *common; /* what is asked now */
     /* Records of the image's nodes for the fast loop (pack.cl); 0 of them: none. */
     facet_opencl_memory *boxes, *pairs;
     uint32_t phase, records;
@@ -126,9 +134,6 @@ enum facet_status facet_gfx12_device_open(const struct facet_gfx12_device_option
         status = bring_turned(d, err);
     }
     if (status == FACET_OK) {
-        status = facet_opencl_memory_new(d->cl, sizeof(struct device_common), &d->common, err);
-    }
-    if (status == FACET_OK) {
         status = facet_opencl_memory_new(d->cl, sizeof(struct device_counts), &d->counts, err);
     }
     if (status != FACET_OK) {
@@ -192,7 +197,9 @@ void facet_gfx12_device_close(facet_gfx12_device *device)
         free_rays(device);
         free_image(device);
         facet_opencl_memory_free(device->cl, device->turned);
-        facet_opencl_memory_free(device->cl, device->common);
+        for (unsigned i = 0; i < COMMONS; i++) {
+            facet_opencl_memory_free(device->cl, device->commons[i].memory);
+        }
         facet_opencl_memory_free(device->cl, device->counts);
         facet_opencl_close(device->cl);
         pthread_mutex_destroy(&device->turn);
@@ -545,6 +552,34 @@ fly(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
     return status;
 }
 
+/* Makes it what is asked now. */
+static enum facet_status write_common(struct facet_gfx12_device *d,
+                                      const struct device_common *common,
+                                      struct facet_error *err)
+{
+    struct asked *a = d->commons;
+    enum facet_status status = FACET_OK;
+
+    while (a < d->commons + COMMONS && memcmp(&a->common, common, sizeof *common) != 0) {
+        a++;
+    }
+    if (a == d->commons + COMMONS) {
+        a = &d->commons[d->next_common++ % COMMONS];
+        memset(&a->common, 0, sizeof a->common); /* as nothing is that is asked */
+        if (a->memory == NULL) {
+            status = facet_opencl_memory_new(d->cl, sizeof *common, &a->memory, err);
+        }
+        if (status == FACET_OK) {
+            status = facet_opencl_write(d->cl, a->memory, 0, common, sizeof *common, err);
+        }
+        if (status == FACET_OK) {
+            a->common = *common;
+        }
+    }
+    d->common = a->memory;
+    return status;
+}
+
 static enum facet_status bring_common(struct facet_gfx12_device *d,
                                       const struct facet_gfx12_query *query,
                                       struct flight *f,
@@ -562,8 +597,7 @@ static enum facet_status bring_common(struct facet_gfx12_device *d,
     f->exact_limit = query->max_steps == 0 || query->max_steps == common.max_steps;
     status = bring_records(d, &common, err);
     f->fast = common.records != 0;
-    return status == FACET_OK ? facet_opencl_write(d->cl, d->common, 0, &common, sizeof common, err)
-                              : status;
+    return status == FACET_OK ? write_common(d, &common, err) : status;
 }
 
 /* ---- rays of the host ---- */
