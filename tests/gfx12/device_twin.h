@@ -18,6 +18,11 @@
 #define fma f32_fma
 #define get_global_id(dimension) twin_item
 #define get_local_id(dimension) 0
+/* Groups of one. */
+#define get_local_size(dimension) 1
+#define get_group_id(dimension) twin_item
+#define CLK_LOCAL_MEM_FENCE
+#define barrier(fence)
 #define LOAD_FOUR(d, from) memcpy(d, from, 16)
 #define INLINE static inline
 #define NOINLINE __attribute__((noinline))
@@ -33,6 +38,7 @@ static size_t twin_item;
 #include "gfx12/device/walk.cl"
 #include "gfx12/device/pack.cl"
 #include "gfx12/device/fast.cl"
+#include "gfx12/device/hits.cl"
 #include "gfx12/device/check.cl"
 /* clang-format on */
 
@@ -46,6 +52,10 @@ static size_t twin_item;
 #undef fma
 #undef get_global_id
 #undef get_local_id
+#undef get_local_size
+#undef get_group_id
+#undef CLK_LOCAL_MEM_FENCE
+#undef barrier
 #undef LOAD_FOUR
 #undef INLINE
 #undef NOINLINE

@@ -464,24 +464,67 @@ SHIM = r"""
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-/* With run SHIM_RUNS of the kernels SHIM_LOSES the device is lost. Or its compiler reads something else first. */
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+/* With run SHIM_RUNS of the kernels SHIM_LOSES the device is lost: at once, or as SHIM_LATE says, in the events of that run
+ * and of all after it ("event") or in all that is read afterwards ("read"). Or its compiler reads something else first. */
+static int losses;
+static cl_event lost[64];
+static int late(const char *how)
+{
+    return losses != 0 && strcmp(getenv("SHIM_LATE"), how) == 0;
+}
+static int is_lost(cl_event event)
+{
+    int i = 0;
+    while (i < losses && lost[i] != event) {
+        i++;
+    }
+    return late("event") && i < losses;
+}
 cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o, const size_t *g,
                               const size_t *l, cl_uint w, const cl_event *e, cl_event *out)
 {
     static int runs;
     char name[64] = "";
+    cl_int code;
+    int loses = losses != 0;
     clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
     if (getenv("SHIM_LOSES") != NULL && strstr(getenv("SHIM_LOSES"), name) != NULL && ++runs >= atoi(getenv("SHIM_RUNS"))) {
+        loses = 1;
+    }
+    if (loses && getenv("SHIM_LATE") == NULL) {
         return CL_OUT_OF_RESOURCES;
     }
-    return ((__typeof__(&clEnqueueNDRangeKernel))dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel"))(q, k, n, o, g, l, w, e, out);
+    code = REAL(clEnqueueNDRangeKernel)(q, k, n, o, g, l, w, e, out);
+    if (loses && losses < 64) {
+        clRetainEvent(lost[losses++] = *out);
+    }
+    return code;
+}
+cl_int clWaitForEvents(cl_uint n, const cl_event *events)
+{
+    cl_int code = REAL(clWaitForEvents)(n, events);
+    return is_lost(events[0]) ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : code;
+}
+cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *value, size_t *real)
+{
+    cl_int code = REAL(clGetEventInfo)(event, what, size, value, real);
+    if (is_lost(event)) {
+        *(cl_int *)value = CL_OUT_OF_RESOURCES;
+    }
+    return code;
+}
+cl_int clEnqueueReadBuffer(cl_command_queue q, cl_mem m, cl_bool b, size_t at, size_t size, void *to, cl_uint w,
+                           const cl_event *e, cl_event *out)
+{
+    return late("read") ? CL_OUT_OF_RESOURCES : REAL(clEnqueueReadBuffer)(q, m, b, at, size, to, w, e, out);
 }
 cl_program clCreateProgramWithSource(cl_context c, cl_uint n, const char **texts, const size_t *lengths, cl_int *code)
 {
     const char *own[64] = {getenv("SHIM_PREFIX")};
     memcpy(own + 1, texts, n * sizeof *texts);
     (void)lengths;
-    return ((__typeof__(&clCreateProgramWithSource))dlsym(RTLD_NEXT, "clCreateProgramWithSource"))(
+    return REAL(clCreateProgramWithSource)(
         c, own[0] != NULL ? n + 1 : n, own[0] != NULL ? own : texts, NULL, code);
 }
 """
@@ -507,9 +550,9 @@ def shim():
     return folder
 
 
-def lost_at(kernels, runs):
-    """Environment of a device that is lost at this run of any of these kernels."""
-    return {"LD_LIBRARY_PATH": shim(), "SHIM_LOSES": kernels, "SHIM_RUNS": str(runs)}
+def lost_at(kernels, runs, late=None):
+    """Environment of a device that is lost at this run of any of these kernels; `late`: when nobody waits for it any more."""
+    return {"LD_LIBRARY_PATH": shim(), "SHIM_LOSES": kernels, "SHIM_RUNS": str(runs), **({"SHIM_LATE": late} if late else {})}
 
 
 @case()
@@ -518,22 +561,31 @@ def a_lost_device_is_an_error_or_the_processor_goes_on():
     image = made("knot", 160)
     write_rays(image, 30_000, 12)
     want = outcome(image, "--stats")
-    lost = lost_at("facet_fast facet_trace", 2)
-    code, _, errors, hits, _ = outcome(image, "--device", f"opencl:{number}", "--device-memory", "8M", "--stats", **lost)
-    check_eq((code, hits), (2, None), errors)
-    check("the device is lost" in errors and errors.count("\n") == 1, errors)
-    code, text, errors, hits, _ = outcome(
-        image, "--device", f"opencl:{number}", "--device-memory", "8M", "--fallback", "cpu", "--stats", **lost)
-    check_eq((code, text), (0, want[1]), errors)
-    check("the device is lost" in errors and "the processor traces instead" in errors and hits == want[3], errors)
+    for kernels, runs, late, what in (("facet_fast facet_trace", 2, None, "OpenCL: facet_"),
+                                      ("facet_fast", 2, "event", "OpenCL: facet_fast"),
+                                      ("facet_fast facet_trace", 2, "read", "OpenCL: clEnqueueReadBuffer"),
+                                      ("facet_gather", 1, "event", "OpenCL: facet_gather"),
+                                      ("facet_hits", 2, None, "OpenCL: facet_hits"),
+                                      ("facet_hits", 2, "event", "OpenCL: facet_hits"),
+                                      ("facet_sums", 1, "event", "OpenCL: facet_sums"),
+                                      ("facet_sums", 1, "read", "OpenCL: clEnqueueReadBuffer")):
+        lost = lost_at(kernels, runs, late)
+        words = ["--device", f"opencl:{number}", "--device-memory", "8M", "--stats"]
+        code, _, errors, hits, _ = outcome(image, *words, **lost)
+        check_eq((code, hits), (2, None), errors)
+        check(what in errors and "the device is lost" in errors and errors.count("\n") == 1, f"{kernels} {late}: {errors}")
+        code, text, errors, hits, _ = outcome(image, *words, "--fallback", "cpu", **lost)
+        check_eq((code, text), (0, want[1]), errors)
+        check("the device is lost" in errors and "the processor traces instead" in errors and hits == want[3], errors)
 
 
 @case()
 def a_device_that_is_lost_in_a_picture():
     number = devices()[0]
     want = drawn("--spp", 2)
-    for kernels, runs in (("facet_fast facet_trace", 2), ("facet_paths", 1), ("facet_paths", 20), ("facet_gather", 5)):
-        lost = lost_at(kernels, runs)
+    for kernels, runs, *late in (("facet_fast facet_trace", 2), ("facet_paths", 1), ("facet_paths", 20), ("facet_gather", 5),
+                                 ("facet_paths", 20, "event"), ("facet_gather", 5, "read")):
+        lost = lost_at(kernels, runs, *late)
         words = ["--spp", 2, "--device", f"opencl:{number}", "--device-memory", "4M"]
         code, _, _, errors = drawn(*words, **lost)
         check(code == 2 and "the device is lost" in errors, f"{kernels} {runs}: {errors}")

@@ -225,6 +225,22 @@ static bool visits_lost(const struct facet_gfx12_unit *unit, const struct facet_
     return facet_gfx12_lost_total(&lost) != 0;
 }
 
+/* A ray that is over, in the form of the host; all zeros where it is the host's. */
+static void land_twin(const struct device_result *result,
+                      uint32_t fate,
+                      struct facet_gfx12_hit *hit,
+                      struct facet_gfx12_stats *stats)
+{
+    static device_u64 states[64];
+
+    memset(states, 0xA5, sizeof states);
+    twin_item = 0;
+    facet_hits(result, &fate, 1, states, 1);
+    memcpy(hit, states, sizeof *hit);
+    memcpy(stats, (uint8_t *)states + sizeof *hit, sizeof *stats);
+    CHECK_EQ(((const struct device_hit *)states)->zero, 0);
+}
+
 /* `shift`: of pages, 0: without; no more than `slice` steps at a time. */
 static void check_launch(const struct facet_gfx12_unit *unit,
                          const struct facet_gfx12_query *query,
@@ -233,7 +249,7 @@ static void check_launch(const struct facet_gfx12_unit *unit,
                          struct tally *tally)
 {
     struct facet_gfx12_batch_ray ray = {.t_min = query->t_min, .t_max = query->t_max};
-    struct facet_gfx12_stats want, got = {0};
+    struct facet_gfx12_stats want, got;
     struct facet_gfx12_hit want_hit, hit;
     struct device_result result;
     enum facet_status status;
@@ -243,17 +259,18 @@ static void check_launch(const struct facet_gfx12_unit *unit,
     memcpy(ray.direction, query->direction, sizeof ray.direction);
     status = facet_gfx12_trace(unit, query, &want_hit, &want, NULL);
     fate = trace_twin(unit, query, &ray, slice, shift, &result);
-    facet_gfx12_device_hit(&result, &hit);
-    facet_gfx12_device_count(&result, &got);
+    land_twin(&result, fate, &hit, &got);
     CHECK((fate == DEVICE_DONE && status == FACET_OK) || fate == DEVICE_DECLINED ||
           (fate == DEVICE_ENDLESS && status == FACET_ERR_LIMIT));
     tally->declined += fate == DEVICE_DECLINED;
     tally->endless += fate == DEVICE_ENDLESS;
     tally->lost += (result.flags & DEVICE_LOST) != 0;
     tally->hits += hit.found;
-    if (fate == DEVICE_DECLINED) {
-        CHECK(query->callbacks.procedural == no_box || query->callbacks.any_hit != NULL ||
-              want.max_depth > DEVICE_STACK || want.instances > 1 || status != FACET_OK);
+    if (fate != DEVICE_DONE) {
+        CHECK(!hit.found && hit.t == 0 && hit.base == 0 && got.steps == 0 && got.max_depth == 0);
+        CHECK(fate == DEVICE_ENDLESS || query->callbacks.procedural == no_box ||
+              query->callbacks.any_hit != NULL || want.max_depth > DEVICE_STACK ||
+              want.instances > 1 || status != FACET_OK);
         return;
     }
     CHECK_MSG(hit.found == want_hit.found && hit.procedural == want_hit.procedural &&
@@ -290,6 +307,55 @@ static void check_launch(const struct facet_gfx12_unit *unit,
               ray.t_max);
     if (fate == DEVICE_DONE) {
         CHECK_EQ((result.flags & DEVICE_LOST) != 0, visits_lost(unit, query));
+    }
+}
+
+/* Sums beyond 32 bits, of rays that are done alone. */
+TEST(sums_of_groups_are_those_of_their_rays, "")
+{
+    enum { RAYS = 1000, GROUPS = (RAYS + DEVICE_SUMMED - 1) / DEVICE_SUMMED };
+    static struct device_result results[RAYS];
+    static device_u32 fate[RAYS];
+    static struct {
+        struct device_hit hits[RAYS];
+        struct device_stats each[RAYS];
+        struct device_sum sums[GROUPS];
+    } out;
+
+    for (unsigned i = 0; i < RAYS; i++) {
+        results[i] = (struct device_result){.steps = (uint32_t)harness_random(),
+                                            .boxes = (uint32_t)harness_random(),
+                                            .primitives = (uint32_t)harness_random(),
+                                            .instances = (uint32_t)harness_random(),
+                                            .pushes = (uint32_t)harness_random(),
+                                            .max_depth = below(97),
+                                            .flags = below(32) == 0 ? DEVICE_LOST : 15};
+        fate[i] = below(8) == 0 ? DEVICE_DECLINED : DEVICE_DONE;
+    }
+    for (twin_item = 0; twin_item < GROUPS; twin_item++) {
+        facet_sums(results, fate, RAYS, (device_u64 *)&out);
+    }
+    for (unsigned g = 0; g < GROUPS; g++) {
+        struct device_sum want = {0}, *got = &out.sums[g];
+
+        for (unsigned i = g * DEVICE_SUMMED; i < RAYS && i / DEVICE_SUMMED == g; i++) {
+            const struct device_result *r = &results[i];
+
+            if (fate[i] == DEVICE_DONE) {
+                want.steps += r->steps;
+                want.boxes += r->boxes;
+                want.primitives += r->primitives;
+                want.instances += r->instances;
+                want.pushes += r->pushes;
+                want.max_depth = want.max_depth < r->max_depth ? r->max_depth : want.max_depth;
+                want.lost |= r->flags & DEVICE_LOST;
+            }
+        }
+        CHECK_MSG(memcmp(&want, got, sizeof want) == 0,
+                  "group %u: %llu steps, expected %llu",
+                  g,
+                  (unsigned long long)got->steps,
+                  (unsigned long long)want.steps);
     }
 }
 

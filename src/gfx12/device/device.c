@@ -2,11 +2,13 @@
 #include "gfx12/device/device.h"
 
 #include "gfx12/device/check.h"
+#include "gfx12/device/hits.h"
 #include "gfx12/device/pages.h"
 #include "gfx12/device/prepare.h"
 #include "gfx12/device/text.h" /* made from the .cl files */
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +82,7 @@ static enum facet_status open_it(struct facet_gfx12_device *d,
                                         device_pack,
                                         device_fast,
                                         device_gather,
+                                        device_hits,
                                         device_check};
     enum { BEFORE = sizeof before / sizeof before[0], AFTER = sizeof after / sizeof after[0] };
     const unsigned added = addition != NULL ? addition->text_count : 0;
@@ -365,10 +368,9 @@ static size_t most_rays(const struct facet_gfx12_device *d, size_t more_bytes)
 /* Rays of d->rays on their way to d->results. */
 struct flight {
     size_t count;
-    size_t active;    /* of those that are not done */
-    bool all;         /* these are all of them; else d->list has them */
-    bool fast;        /* the fast loop has still to come */
-    bool exact_limit; /* max_steps is that of the query: a ray that reaches it fails */
+    size_t active; /* of those that are not done */
+    bool all;      /* these are all of them; else d->list has them */
+    bool fast;     /* the fast loop has still to come */
     struct device_counts counts;
 };
 
@@ -425,7 +427,7 @@ launch_rest(struct facet_gfx12_device *d, const struct flight *f, struct facet_e
                             err);
 }
 
-/* What became of the rays of a launch, counted there. */
+/* What became of the rays of a launch, counted there: the only thing of it that is waited for. */
 static enum facet_status
 gather(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
 {
@@ -436,10 +438,11 @@ gather(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
                                                       {d->next, 0},
                                                       {d->declined, 0},
                                                       {d->counts, 0}};
-    enum facet_status status;
+    /* Those that are declined count from the first launch on. */
+    const size_t anew =
+        f->all ? sizeof(struct device_counts) : offsetof(struct device_counts, declined);
+    enum facet_status status = facet_opencl_clear(d->cl, d->counts, 0, anew, err);
 
-    f->counts.going_on = f->counts.waiting = 0;
-    status = facet_opencl_write(d->cl, d->counts, 0, &f->counts, sizeof f->counts, err);
     if (status == FACET_OK) {
         status = facet_opencl_run(d->cl,
                                   "facet_gather",
@@ -454,33 +457,15 @@ gather(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
                : status;
 }
 
-/* Packs the rays that are not done. Those after one that fails need no end: the batch ends there.
+/* The same by the host, where pages are waited for; `of` has room for three numbers for each ray.
  */
-static void pack(struct flight *f, const uint32_t *fate, uint32_t *list)
-{
-    size_t left = 0;
-
-    for (size_t i = 0; i < f->active; i++) {
-        const uint32_t ray = list[i];
-
-        if (fate[ray] == DEVICE_ENDLESS && f->exact_limit) {
-            break;
-        }
-        if (fate[ray] == DEVICE_GOES_ON || fate[ray] == DEVICE_WAITS) {
-            list[left++] = ray;
-        }
-    }
-    f->active = left;
-}
-
-/* The same by the host, in the order of the rays, where pages are waited for or a ray fails; `of`
- * has room for three numbers for each ray. */
 static enum facet_status
 pack_here(struct facet_gfx12_device *d, struct flight *f, uint32_t *of, struct facet_error *err)
 {
     uint32_t *const fate = of, *const list = of + f->count, *const wanted = list + f->count;
     enum facet_status status =
         facet_opencl_read(d->cl, d->fate, 0, fate, f->count * sizeof *fate, err);
+    size_t left = 0;
 
     for (size_t i = 0; i < f->active && f->all; i++) {
         list[i] = (uint32_t)i;
@@ -489,15 +474,21 @@ pack_here(struct facet_gfx12_device *d, struct flight *f, uint32_t *of, struct f
         status = facet_opencl_read(d->cl, d->list, 0, list, f->active * sizeof *list, err);
     }
     if (status == FACET_OK) {
-        pack(f, fate, list);
         status = facet_opencl_read(d->cl, d->wanted, 0, wanted, f->count * sizeof *wanted, err);
     }
-    if (status == FACET_OK && f->counts.waiting != 0) {
-        status = facet_gfx12_pages_bring(d->pages, wanted, list, f->active, err);
+    if (status != FACET_OK) {
+        return status;
     }
+    for (size_t i = 0; i < f->active; i++) {
+        if (fate[list[i]] == DEVICE_GOES_ON || fate[list[i]] == DEVICE_WAITS) {
+            list[left++] = list[i];
+        }
+    }
+    f->active = left;
     f->all = false;
-    return status == FACET_OK && f->active != 0
-               ? facet_opencl_write(d->cl, d->list, 0, list, f->active * sizeof *list, err)
+    status = facet_gfx12_pages_bring(d->pages, wanted, list, left, err);
+    return status == FACET_OK
+               ? facet_opencl_write(d->cl, d->list, 0, list, left * sizeof *list, err)
                : status;
 }
 
@@ -508,7 +499,7 @@ go_on(struct facet_gfx12_device *d, struct flight *f, struct facet_error *err)
     enum facet_status status;
     uint32_t *of;
 
-    if (f->counts.waiting == 0 && (f->counts.endless == 0 || !f->exact_limit)) {
+    if (f->counts.waiting == 0) {
         d->list = d->next;
         d->next = list;
         f->active = f->counts.going_on;
@@ -594,97 +585,26 @@ static enum facet_status bring_common(struct facet_gfx12_device *d,
     if (d->asked != NULL && query->callbacks.any_hit == d->addition->any_hit) {
         common.any_hit = DEVICE_ANY_HIT_ASK;
     }
-    f->exact_limit = query->max_steps == 0 || query->max_steps == common.max_steps;
     status = bring_records(d, &common, err);
     f->fast = common.records != 0;
     return status == FACET_OK ? write_common(d, &common, err) : status;
 }
 
+/* Where the rays of a flight that is over are. */
+static struct facet_gfx12_landed landed(struct facet_gfx12_device *d, const struct flight *f)
+{
+    d->figures.declined += f->counts.declined;
+    return (struct facet_gfx12_landed){.cl = d->cl,
+                                       .results = d->results,
+                                       .fate = d->fate,
+                                       .states = d->states,
+                                       .declined = d->declined,
+                                       .count = f->count,
+                                       .declined_count = f->counts.declined,
+                                       .nanoseconds = &d->figures.nanoseconds};
+}
+
 /* ---- rays of the host ---- */
-
-/* What came back of a flight. */
-struct landed {
-    uint32_t *fate;
-    struct device_result *results;
-};
-
-/* Ray `i` of the batch on the host. */
-static enum facet_status trace_declined(const struct facet_gfx12_device_batch *b,
-                                        size_t i,
-                                        struct facet_gfx12_stats *stats,
-                                        struct facet_error *err)
-{
-    struct facet_gfx12_query query = *b->common;
-    enum facet_status status;
-
-    memcpy(query.origin, b->rays[i].origin, sizeof query.origin);
-    memcpy(query.direction, b->rays[i].direction, sizeof query.direction);
-    query.t_min = b->rays[i].t_min;
-    query.t_max = b->rays[i].t_max;
-    if (b->before != NULL) {
-        b->before(query.callbacks.context, i);
-    }
-    status = facet_gfx12_tracer_trace(b->host, &query, &b->hits[i], stats, err);
-    if (status != FACET_OK && err != NULL) {
-        err->where = i;
-    }
-    return status;
-}
-
-/* The results of the rays from `first` on, in order. */
-static enum facet_status hand_out(struct facet_gfx12_device *d,
-                                  const struct facet_gfx12_device_batch *b,
-                                  size_t first,
-                                  size_t count,
-                                  const struct landed *l,
-                                  struct facet_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct facet_gfx12_stats stats = {0};
-
-        if (l->fate[i] == DEVICE_DONE) {
-            facet_gfx12_device_hit(&l->results[i], &b->hits[first + i]);
-            facet_gfx12_device_count(&l->results[i], &stats);
-            if (b->lost != NULL && (l->results[i].flags & DEVICE_LOST) != 0) {
-                *b->lost = true;
-            }
-        } else {
-            enum facet_status status = trace_declined(b, first + i, &stats, err);
-
-            if (status != FACET_OK) {
-                return status;
-            }
-            d->figures.declined++;
-            if (b->lost != NULL) { /* nobody has looked */
-                *b->lost = true;
-            }
-        }
-        if (b->each != NULL) {
-            b->each[first + i] = stats;
-        }
-        if (b->sum != NULL) {
-            facet_gfx12_stats_add(b->sum, &stats);
-        }
-    }
-    return FACET_OK;
-}
-
-static enum facet_status
-land(struct facet_gfx12_device *d, size_t count, struct landed *l, struct facet_error *err)
-{
-    enum facet_status status;
-
-    *l = (struct landed){.fate = malloc(count * sizeof *l->fate),
-                         .results = malloc(count * sizeof *l->results)};
-    if (l->fate == NULL || l->results == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu rays", count);
-    }
-    status = facet_opencl_read(d->cl, d->fate, 0, l->fate, count * sizeof *l->fate, err);
-    return status == FACET_OK
-               ? facet_opencl_read(
-                     d->cl, d->results, 0, l->results, count * sizeof *l->results, err)
-               : status;
-}
 
 /* Batches of at most `most` rays, one after another. */
 static enum facet_status trace_flights(struct facet_gfx12_device *d,
@@ -698,7 +618,6 @@ static enum facet_status trace_flights(struct facet_gfx12_device *d,
     for (size_t first = 0; first < b->count && status == FACET_OK; first += most) {
         const size_t left = b->count - first;
         struct flight f = common;
-        struct landed landed = {0};
 
         f.count = left < most ? left : most;
         status = make_room(d, f.count, err);
@@ -710,13 +629,11 @@ static enum facet_status trace_flights(struct facet_gfx12_device *d,
             status = fly(d, &f, err);
         }
         if (status == FACET_OK) {
-            status = land(d, f.count, &landed, err);
+            struct facet_gfx12_landed l = landed(d, &f);
+
+            l.first = first;
+            status = facet_gfx12_hits_bring(&l, b, err);
         }
-        if (status == FACET_OK) {
-            status = hand_out(d, b, first, f.count, &landed, err);
-        }
-        free(landed.fate);
-        free(landed.results);
     }
     return status;
 }
@@ -810,12 +727,11 @@ static enum facet_status redo(struct facet_gfx12_device *d,
         facet_opencl_read(d->cl, d->rays, number * sizeof ray, &ray, sizeof ray, err);
 
     if (status == FACET_OK) {
-        status = trace_declined(&one, 0, &stats, err);
+        status = facet_gfx12_hits_trace(&one, 0, &stats, err);
     }
     if (status != FACET_OK) {
         return status;
     }
-    d->figures.declined++;
     facet_gfx12_device_result(&hit, &stats, &result);
     return facet_opencl_write(
         d->cl, d->results, number * sizeof result, &result, sizeof result, err);
@@ -824,15 +740,14 @@ static enum facet_status redo(struct facet_gfx12_device *d,
 static enum facet_status redo_all(struct facet_gfx12_device *d,
                                   const facet_gfx12_tracer *host,
                                   const struct facet_gfx12_query *common,
-                                  size_t count,
+                                  const struct flight *f,
                                   struct facet_error *err)
 {
-    uint32_t *list = malloc(count * sizeof *list);
-    enum facet_status status =
-        list != NULL ? facet_opencl_read(d->cl, d->declined, 0, list, count * sizeof *list, err)
-                     : facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for %zu rays", count);
+    const struct facet_gfx12_landed l = landed(d, f);
+    uint32_t *list;
+    enum facet_status status = facet_gfx12_hits_declined(&l, &list, err);
 
-    for (size_t i = 0; i < count && status == FACET_OK; i++) {
+    for (size_t i = 0; i < l.declined_count && status == FACET_OK; i++) {
         status = redo(d, host, common, list[i], err);
     }
     free(list);
@@ -857,7 +772,7 @@ enum facet_status facet_gfx12_device_trace_there(facet_gfx12_device *device,
         status = fly(device, &f, err);
     }
     if (status == FACET_OK && f.counts.declined != 0) {
-        status = redo_all(device, host, common, f.counts.declined, err);
+        status = redo_all(device, host, common, &f, err);
     }
     pthread_mutex_unlock(&device->turn);
     return status;

@@ -50,7 +50,7 @@ enum facet_status facet_gfx12_device_image(facet_gfx12_device *device,
 /* What a device did, all batches together. */
 struct facet_gfx12_device_figures {
     uint64_t rays;
-    uint64_t declined;    /* rays that the host traced */
+    uint64_t declined;    /* rays that are left to the host */
     uint64_t launches;    /* of the kernel */
     uint64_t pages;       /* of the image that were brought, 0 when all of it is there */
     uint64_t nanoseconds; /* that kernels took */

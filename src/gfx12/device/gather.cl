@@ -11,13 +11,13 @@ __kernel void facet_gather(__global const device_u32 *fate,
                            __global device_u32 *declined,
                            __global struct device_counts *counts)
 {
-    __local device_u32 going_on, waiting, left, endless, next_at, left_at;
+    __local device_u32 going_on, waiting, left, next_at, left_at;
     const device_u32 item = (device_u32)get_global_id(0);
     const int first = get_local_id(0) == 0;
     device_u32 ray = 0, became = DEVICE_DONE, place = 0;
 
     if (first) {
-        going_on = waiting = left = endless = 0;
+        going_on = waiting = left = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item < count) {
@@ -30,9 +30,6 @@ __kernel void facet_gather(__global const device_u32 *fate,
         atomic_inc(&waiting);
     } else if (became != DEVICE_DONE) {
         place = atomic_inc(&left);
-        if (became == DEVICE_ENDLESS) {
-            atomic_inc(&endless);
-        }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (first) {
@@ -40,9 +37,6 @@ __kernel void facet_gather(__global const device_u32 *fate,
         left_at = left != 0 ? atomic_add(&counts->declined, left) : 0;
         if (waiting != 0) {
             atomic_add(&counts->waiting, waiting);
-        }
-        if (endless != 0) {
-            atomic_add(&counts->endless, endless);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -5,6 +5,7 @@
 #include "gfx12/image/node.h"
 #include "gfx12/trace_state.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* A ray of more steps goes back to the host, which counts in 64 bits. */
@@ -15,6 +16,36 @@ _Static_assert(sizeof(struct device_ray) == sizeof(struct facet_gfx12_batch_ray)
 _Static_assert(sizeof(struct device_result) == 72, "no padding");
 _Static_assert(sizeof(struct device_state) == 72 + 56 + 4 * DEVICE_STACK, "no padding");
 _Static_assert(sizeof(struct device_common) == 6 * 8 + 20 * 4, "no padding");
+
+/* hits.cl writes the one in place of the other. */
+#define SAME(record, member)                                                                       \
+    _Static_assert(offsetof(struct facet_gfx12_##record, member) ==                                \
+                       offsetof(struct device_##record, member),                                   \
+                   #member)
+_Static_assert(sizeof(bool) == 1 && offsetof(struct facet_gfx12_hit, found) == 0 &&
+                   offsetof(struct facet_gfx12_hit, procedural) == 1 &&
+                   offsetof(struct facet_gfx12_hit, opaque) == 2 &&
+                   offsetof(struct facet_gfx12_hit, backface) == 3,
+               "the bytes of device_hit.marks");
+_Static_assert(sizeof(struct facet_gfx12_hit) == sizeof(struct device_hit), "the same record");
+SAME(hit, t);
+SAME(hit, u);
+SAME(hit, v);
+SAME(hit, primitive_index);
+SAME(hit, geometry_index);
+SAME(hit, node);
+SAME(hit, base);
+SAME(hit, instance);
+SAME(hit, instance_user_data);
+_Static_assert(sizeof(struct facet_gfx12_stats) == sizeof(struct device_stats), "the same record");
+SAME(stats, steps);
+SAME(stats, boxes);
+SAME(stats, primitives);
+SAME(stats, instances);
+SAME(stats, walk_backs);
+SAME(stats, pushes);
+SAME(stats, max_depth);
+SAME(stats, lost_walks);
 
 bool facet_gfx12_device_aligned(const struct facet_gfx12_unit *unit,
                                 const struct facet_gfx12_query *query)
@@ -90,37 +121,6 @@ void facet_gfx12_device_turned(uint32_t rows[12 * FACET_GFX12_OBB_COUNT])
             rows[12 * m + i / 3 * 4 + i % 3] = matrix[i];
         }
     }
-}
-
-void facet_gfx12_device_hit(const struct device_result *in, struct facet_gfx12_hit *out)
-{
-    *out = (struct facet_gfx12_hit){
-        .found = (in->flags & DEVICE_FOUND) != 0,
-        .procedural = (in->flags & DEVICE_PROCEDURAL) != 0,
-        .opaque = (in->flags & DEVICE_OPAQUE) != 0,
-        .backface = (in->flags & DEVICE_BACKFACE) != 0,
-        .t = in->t,
-        .u = in->u,
-        .v = in->v,
-        .primitive_index = in->primitive,
-        .geometry_index = in->geometry,
-        .node = in->node,
-        .base = in->base,
-        .instance = in->instance,
-        .instance_user_data = in->user_data,
-    };
-}
-
-void facet_gfx12_device_count(const struct device_result *in, struct facet_gfx12_stats *sum)
-{
-    const struct facet_gfx12_stats own = {.steps = in->steps,
-                                          .boxes = in->boxes,
-                                          .primitives = in->primitives,
-                                          .instances = in->instances,
-                                          .pushes = in->pushes,
-                                          .max_depth = in->max_depth};
-
-    facet_gfx12_stats_add(sum, &own);
 }
 
 void facet_gfx12_device_result(const struct facet_gfx12_hit *hit,

@@ -21,12 +21,9 @@ uint32_t facet_gfx12_device_phase(const struct device_common *common);
 uint32_t facet_gfx12_device_records(const struct device_common *common, uint32_t phase);
 /* The matrices of section 6, twelve dwords each. */
 void facet_gfx12_device_turned(uint32_t rows[12 * FACET_GFX12_OBB_COUNT]);
-/* A result as the tracer has it. */
-void facet_gfx12_device_hit(const struct device_result *in, struct facet_gfx12_hit *out);
-/* And as the device has it; statistics modulo 2^32. */
+/* What the tracer found as the device has it; statistics modulo 2^32. */
 void facet_gfx12_device_result(const struct facet_gfx12_hit *hit,
                                const struct facet_gfx12_stats *stats,
                                struct device_result *out);
-void facet_gfx12_device_count(const struct device_result *in, struct facet_gfx12_stats *sum);
 
 #endif

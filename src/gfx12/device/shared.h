@@ -20,7 +20,7 @@ typedef uint64_t device_u64;
 #define DEVICE_DONE 1     /* its result is written */
 #define DEVICE_GOES_ON 2  /* the slice is over; its state is kept */
 #define DEVICE_DECLINED 3 /* for the host, from its beginning: see device.h */
-#define DEVICE_ENDLESS 4  /* as DECLINED; max_steps is reached, so the batch fails */
+#define DEVICE_ENDLESS 4  /* as DECLINED; max_steps is reached */
 #define DEVICE_WAITS 5    /* for a page of the image; its state is kept */
 
 /* What to do with a visible procedural primitive. */
@@ -38,8 +38,7 @@ typedef uint64_t device_u64;
 /* How many rays of a launch there are, by what became of them (gather.cl). */
 struct device_counts {
     device_u32 going_on, waiting;
-    device_u32 declined; /* or endless; these two count over all launches of a flight */
-    device_u32 endless;
+    device_u32 declined; /* or endless; over all launches of a flight */
 };
 
 /* What all rays of a launch share: the unit, the query, and where the image is. */
@@ -99,6 +98,29 @@ struct device_result {
     device_u32 flags;
     device_u32 steps, boxes, primitives, instances, pushes, max_depth;
     device_u32 unused;
+};
+
+struct device_hit {   /* facet_gfx12_hit */
+    device_u32 marks; /* found, procedural, opaque, backface: a byte each */
+    float t, u, v;
+    device_u32 primitive_index, geometry_index, node;
+    device_u32 zero;
+    device_u64 base;
+    device_u32 instance, instance_user_data;
+};
+
+struct device_stats { /* facet_gfx12_stats */
+    device_u64 steps, boxes, primitives, instances, walk_backs, pushes;
+    device_u32 max_depth, lost_walks;
+};
+
+/* Of the rays of a group of facet_sums. */
+#define DEVICE_GROUP 64u  /* work items */
+#define DEVICE_SUMMED 32u /* rays of each */
+struct device_sum {
+    device_u64 steps, boxes, primitives, instances, pushes;
+    device_u32 max_depth;
+    device_u32 lost; /* not 0: a ray met a node that is not there */
 };
 
 /* A ray between two launches. */
