@@ -5,7 +5,7 @@
 /* So that small arrays become registers. */
 #define INLINE static inline __attribute__((always_inline))
 #define NOINLINE __attribute__((noinline))
-#define UNROLL __attribute__((opencl_unroll_hint))
+#define UNROLL _Pragma("unroll") /* the attribute for it is an error to some compilers of 1.2 */
 #define IN_GROUPS(size) __attribute__((reqd_work_group_size(size, 1, 1)))
 
 /* From a multiple of 16 bytes in one access; vload4 expects one of 4. */

@@ -3,7 +3,7 @@
 #ifndef FACET_GFX12_DEVICE_SHARED_H
 #define FACET_GFX12_DEVICE_SHARED_H
 
-#ifdef __OPENCL_VERSION__
+#if defined __OPENCL_VERSION__ || defined __OPENCL_C_VERSION__
 typedef uint device_u32;
 typedef ulong device_u64;
 #else
