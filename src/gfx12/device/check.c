@@ -33,14 +33,45 @@ static uint32_t operand(uint64_t random, unsigned scale)
     }
 }
 
+/* Each kind as likely, so that all meet. */
+static uint32_t operand_of_any_kind(uint64_t random)
+{
+    const uint32_t bits = (uint32_t)random, mantissa = bits & 0x807FFFFF;
+    const uint32_t few = (uint32_t)(random >> 35 & 31);
+
+    switch (random >> 32 & 7) {
+    case 0:
+        return mantissa;
+    case 1:
+        return bits & F32_SIGN;
+    case 2:
+        return (bits & F32_SIGN) | F32_INF;
+    case 3:
+        return bits | F32_INF; /* a NaN */
+    case 4:
+        return mantissa | few << 23; /* near the least normal number */
+    case 5:
+        return mantissa | (112 + few) << 23;
+    case 6:
+        return mantissa | (222 + few) << 23;
+    default:
+        return bits;
+    }
+}
+
 void facet_gfx12_device_check_case(uint64_t number, uint32_t in[FACET_GFX12_CHECK_IN])
 {
     /* Near 1, and where a product of two is near or below the least normal number. */
     static const unsigned scales[] = {127, 127, 127, 66, 64, 58, 5, 190};
 
     for (unsigned k = 0; k < FACET_GFX12_CHECK_IN; k++) {
-        in[k] = operand(facet_hash_step(facet_hash_step(1, number), k), scales[number % 8]);
+        const uint64_t random = facet_hash_step(facet_hash_step(1, number), k);
+
+        in[k] = k < 24 ? operand(random, scales[number % 8]) : operand_of_any_kind(random);
     }
+    /* What the minimum of a signaling NaN and a number is OpenCL leaves open. */
+    in[24] |= f32_is_nan(facet_float_of(in[24])) ? F32_NAN : 0;
+    in[25] |= f32_is_nan(facet_float_of(in[25])) ? F32_NAN : 0;
 }
 
 /* What only comparisons see: the sign of a zero and the bits of a NaN do not matter (num/f32.h). */
@@ -55,6 +86,17 @@ static bool same(uint32_t got, float want)
 static bool same3(const uint32_t got[3], const float want[3])
 {
     return same(got[0], want[0]) && same(got[1], want[1]) && same(got[2], want[2]);
+}
+
+static bool same_operations(const uint32_t in[3], const uint32_t out[8])
+{
+    const float a = facet_float_of(in[0]), b = facet_float_of(in[1]), c = facet_float_of(in[2]);
+    const uint32_t compared =
+        (a < b) | (a <= b) << 1 | (a > b) << 2 | (a >= b) << 3 | (a < 0) << 4 | (a >= 0) << 5;
+
+    return same(out[0], a + b) && same(out[1], a - b) && same(out[2], a * b) &&
+           same(out[3], f32_fma(a, b, c)) && same(out[4], f32_max(a, b)) &&
+           same(out[5], f32_min(a, b)) && out[6] == compared && out[7] == (a < b ? in[0] : in[2]);
 }
 
 const char *facet_gfx12_device_check_answer(const uint32_t in[FACET_GFX12_CHECK_IN],
@@ -94,7 +136,11 @@ const char *facet_gfx12_device_check_answer(const uint32_t in[FACET_GFX12_CHECK_
         return "a division";
     }
     facet_gfx12_transform(in + 12, origin, direction);
-    return !same3(out + 15, origin) || !same3(out + 18, direction) ? "a transform" : NULL;
+    if (!same3(out + 15, origin) || !same3(out + 18, direction)) {
+        return "a transform";
+    }
+    return same_operations(in + 24, out + 21) ? NULL
+                                              : "a sum, a product, an extreme or a comparison";
 }
 
 /* ---- on a device ---- */

@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 enum {
-    FACET_GFX12_CHECK_IN = 24, /* numbers of a case, as in check.cl */
-    FACET_GFX12_CHECK_OUT = 24,
+    /* Numbers of a case, as in check.cl; as many come back as go there (device.c). */
+    FACET_GFX12_CHECK_IN = 29,
+    FACET_GFX12_CHECK_OUT = FACET_GFX12_CHECK_IN,
 };
 
 /* Operands of case `number`: ordinary numbers, subnormals, numbers whose products are subnormal,
