@@ -508,6 +508,7 @@ __kernel IN_GROUPS(FAST_GROUP) void facet_fast(__constant struct device_common *
     f.depth = f.primitives = f.instances = f.pushes = f.max_depth = 0;
     f.found = f.stop = 0;
     fast_outside(common, &rays[item], &f);
+    f.nodes = is_nan(f.t_cur) ? 0u : f.nodes; /* OpenCL leaves open what fmin makes of some NaN */
     became = fast_go(common, &records, &rays[item], &f, &states[item], &results[item], stack);
     if (!f.found) {
         begin(&w, common, &rays[item]);
