@@ -206,6 +206,19 @@ static enum facet_status random_kernel(double seconds, double *value, struct fac
     return device_rate(RANDOM, KERNEL, seconds, value, err);
 }
 
+/* Without sorting them, as a GPU does otherwise. */
+static enum facet_status random_kept(double seconds, double *value, struct facet_error *err)
+{
+    enum facet_status status = prepare(err);
+
+    if (status == FACET_OK) {
+        facet_gfx12_device_order(data.device, FACET_GFX12_DEVICE_KEEPS);
+        status = device_rate(RANDOM, KERNEL, seconds, value, err);
+        facet_gfx12_device_order(data.device, FACET_GFX12_DEVICE_DECIDES);
+    }
+    return status;
+}
+
 static enum facet_status random_set(double seconds, double *value, struct facet_error *err)
 {
     return device_rate(RANDOM, ALL, seconds, value, err);
@@ -228,6 +241,7 @@ static const struct bench_measure measures[] = {
     {"primary host", "Mray/s", primary_host, HERE, primary_here},
     {"primary", "Mray/s", primary, HERE, primary_here},
     {"random kernel", "Mray/s", random_kernel, HERE, random_here},
+    {"random kernel unsorted", "Mray/s", random_kept, HERE, random_here},
     {"random", "Mray/s", random_set, HERE, random_here},
     {NULL, NULL, NULL, NULL, NULL},
 };

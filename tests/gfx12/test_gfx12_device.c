@@ -139,7 +139,7 @@ static void trace_fast(struct device_common *common,
         facet_pack(image, common->phase / 4, common->records, boxes, pairs);
     }
     twin_item = 0;
-    facet_fast(common, image, boxes, pairs, ray, 1, result, state, fate);
+    facet_fast(common, image, boxes, pairs, ray, NULL, 1, 1, result, state, fate);
     fast_begun++;
     fast_done += fate[0] == DEVICE_DONE;
     free(boxes);

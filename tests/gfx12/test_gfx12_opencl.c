@@ -7,8 +7,12 @@
 #include "gfx12/ask/lost.h"
 #include "gfx12/ask/procedural.h"
 #include "gfx12/device/device.h"
+#include "gfx12/device/order.h"
+#include "gfx12/device/prepare.h"
+#include "gfx12/image/node.h"
 #include "gfx12/worlds.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { FEW = 300, RAYS = 5000 };
@@ -229,12 +233,15 @@ static void check_worlds(unsigned worlds, bool damaged, uint64_t max_bytes)
             struct world *w = world_new(damaged);
 
             if (w != NULL) {
+                facet_gfx12_device_order(device, i % 3); /* it changes nothing */
                 (void)check_batch(device, w, b);
                 world_free(w);
             }
         }
         if (device != NULL && max_bytes != 0) {
             CHECK(facet_gfx12_device_figures(device).launches > worlds);
+        } else if (device != NULL && !damaged) {
+            CHECK(facet_gfx12_device_figures(device).sorted >= RAYS);
         }
         facet_gfx12_device_close(device);
     }
@@ -259,6 +266,160 @@ TEST(streamed_images_and_rays_change_nothing, "")
     check_worlds(harness_long() ? 500 : 60, false, 20000);
     check_worlds(harness_long() ? 500 : 60, true, 20000);
 }
+
+/* ---- the order of rays ---- */
+
+enum { MANY = 1 << 18, WINDOW = 32 };
+
+/* A box of boxes around [-4, 4]. */
+static void one_box(uint8_t bytes[256])
+{
+    struct facet_gfx12_box box = {
+        .origin = {facet_float_bits(-4), facet_float_bits(-4), facet_float_bits(-4)},
+        .exponent = {130, 130, 130},
+        .parent = FACET_GFX12_INVALID,
+        .obb_matrix_index = 127};
+
+    for (unsigned i = 0; i < 8; i++) {
+        facet_gfx12_child_unused(&box.child[i]);
+    }
+    box.child[0] = (struct facet_gfx12_child){
+        .max = {4095, 4095, 4095}, .cull_mask = 0xFF, .node_type = 5, .node_size = 1};
+    memset(bytes, 0, 256);
+    facet_gfx12_box_encode(&box, bytes);
+}
+
+/* How far the rays of a window are apart along an axis, all windows together, of 8 each. */
+static double spread(const struct facet_gfx12_batch_ray *rays)
+{
+    double sum = 0;
+
+    for (size_t first = 0; first < MANY; first += WINDOW) {
+        for (unsigned k = 0; k < 3; k++) {
+            float lo = 4, hi = -4;
+
+            for (size_t i = first; i < first + WINDOW; i++) {
+                const float at = rays[i].origin[k];
+
+                lo = at >= -4 && at < lo ? at : lo;
+                hi = at <= 4 && at > hi ? at : hi;
+            }
+            sum += (double)(hi - lo);
+        }
+    }
+    return sum / (3.0 * MANY / WINDOW * 8);
+}
+
+static void run_there(facet_opencl *cl,
+                      const char *kernel,
+                      const struct facet_opencl_argument *arguments,
+                      unsigned count,
+                      size_t items)
+{
+    struct facet_error err = {0};
+
+    CHECK_MSG(facet_opencl_run(cl, kernel, arguments, count, items, NULL, &err) == FACET_OK,
+              "%s",
+              err.message);
+}
+
+static facet_opencl_memory *memory_of(facet_opencl *cl, const void *data, size_t bytes)
+{
+    facet_opencl_memory *memory;
+    struct facet_error err = {0};
+
+    CHECK_MSG(facet_opencl_memory_new(cl, bytes, &memory, &err) == FACET_OK, "%s", err.message);
+    if (data != NULL) {
+        CHECK(facet_opencl_write(cl, memory, 0, data, bytes, &err) == FACET_OK);
+    }
+    return memory;
+}
+
+static void check_order(facet_opencl *cl,
+                        const struct facet_gfx12_batch_ray *rays,
+                        struct facet_gfx12_batch_ray *sorted)
+{
+    static uint32_t list[MANY];
+    static bool met[MANY];
+    const float zero[3] = {0, 0, 0};
+    uint8_t bytes[256];
+    struct facet_gfx12_unit unit;
+    struct facet_gfx12_query q;
+    struct device_common common;
+    struct facet_error err = {0};
+    uint64_t nanoseconds = 0;
+
+    one_box(bytes);
+    facet_gfx12_unit_init(&unit, bytes, sizeof bytes);
+    facet_gfx12_query_init(&q, zero, zero);
+    facet_gfx12_device_common(&unit, &q, &common);
+    common.records = facet_gfx12_device_records(&common, common.phase);
+    facet_opencl_memory *image = memory_of(cl, bytes, sizeof bytes);
+    facet_opencl_memory *boxes = memory_of(cl, NULL, 2 * 256),
+                        *pairs = memory_of(cl, NULL, 2 * 768);
+    const struct facet_opencl_argument packing[] = {
+        {image, 0}, {NULL, 0}, {NULL, common.records}, {boxes, 0}, {pairs, 0}};
+    const struct facet_gfx12_order sort = {.cl = cl,
+                                           .keys = memory_of(cl, NULL, facet_gfx12_order_bytes()),
+                                           .common = memory_of(cl, &common, sizeof common),
+                                           .boxes = boxes,
+                                           .rays = memory_of(cl, rays, MANY * sizeof *rays),
+                                           .list = memory_of(cl, NULL, sizeof list),
+                                           .count = MANY,
+                                           .nanoseconds = &nanoseconds};
+
+    run_there(cl, "facet_pack", packing, 5, common.records);
+    memset(met, 0, sizeof met);
+    for (unsigned turn = 0; turn < 2; turn++) { /* what is left of one is in no one's way */
+        CHECK(facet_gfx12_order_rays(&sort, &err) == FACET_OK);
+    }
+    CHECK(facet_opencl_read(cl, sort.list, 0, list, sizeof list, &err) == FACET_OK);
+    for (size_t i = 0; i < MANY; i++) {
+        if (!CHECK(list[i] < MANY && !met[list[i]])) {
+            break;
+        }
+        met[list[i]] = true;
+        sorted[i] = rays[list[i]];
+    }
+    facet_opencl_memory *const all[] = {
+        image, boxes, pairs, sort.keys, sort.common, sort.rays, sort.list};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        facet_opencl_memory_free(cl, all[i]);
+    }
+}
+
+/* Every ray once, and neighbours begin near each other and go the same way. */
+TEST(sorted_rays_keep_each_other_company, "")
+{
+    const size_t devices = device_count();
+    struct facet_gfx12_batch_ray *rays = malloc(2 * MANY * sizeof *rays), *sorted = rays + MANY;
+
+    for (size_t i = 0; i < MANY; i++) {
+        for (unsigned k = 0; k < 3; k++) {
+            rays[i].origin[k] = in_range(-4, 4);
+            rays[i].direction[k] = in_range(-1, 1);
+        }
+        if (i % 1000 == 0) { /* are of no cell and no way */
+            rays[i].origin[i / 1000 % 3] = odd_float();
+            rays[i].direction[i / 3000 % 3] = odd_float();
+        }
+    }
+    CHECK(facet_gfx12_order_helps(rays, MANY) && !facet_gfx12_order_helps(rays, 1000));
+    CHECK(spread(rays) > 0.9);
+    for (size_t d = 0; d < devices && !harness_failed(); d++) {
+        facet_gfx12_device *device = open_device(d, 0);
+
+        if (device != NULL) {
+            check_order(facet_gfx12_device_opencl(device), rays, sorted);
+            CHECK_MSG(!facet_gfx12_order_helps(sorted, MANY), "the ways");
+            CHECK_MSG(spread(sorted) < 0.25, "%g of the scene", spread(sorted));
+            facet_gfx12_device_close(device);
+        }
+    }
+    free(rays);
+}
+
+/* ---- runs of kernels ---- */
 
 enum { ITEMS = 1000 };
 

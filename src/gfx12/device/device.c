@@ -3,6 +3,7 @@
 
 #include "gfx12/device/check.h"
 #include "gfx12/device/hits.h"
+#include "gfx12/device/order.h"
 #include "gfx12/device/pages.h"
 #include "gfx12/device/prepare.h"
 #include "gfx12/device/text.h" /* made from the .cl files */
@@ -50,6 +51,8 @@ struct facet_gfx12_device {
     facet_opencl_memory *rays, *results, *states, *fate, *wanted;
     facet_opencl_memory *list, *next, *declined; /* of rays that are not done, that will not be */
     facet_opencl_memory *counts;
+    facet_opencl_memory *keys; /* for sorting */
+    enum facet_gfx12_device_order order;
     struct facet_gfx12_device_figures figures;
     const struct facet_gfx12_device_addition *addition; /* NULL: not there */
     const facet_opencl_memory *asked;                   /* by its text; NULL: it is not asked */
@@ -81,6 +84,7 @@ static enum facet_status open_it(struct facet_gfx12_device *d,
                                         device_walk,
                                         device_pack,
                                         device_fast,
+                                        device_order,
                                         device_gather,
                                         device_hits,
                                         device_check};
@@ -138,6 +142,9 @@ enum facet_status facet_gfx12_device_open(const struct facet_gfx12_device_option
     }
     if (status == FACET_OK) {
         status = facet_opencl_memory_new(d->cl, sizeof(struct device_counts), &d->counts, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_opencl_memory_new(d->cl, facet_gfx12_order_bytes(), &d->keys, err);
     }
     if (status != FACET_OK) {
         facet_gfx12_device_close(d);
@@ -204,6 +211,7 @@ void facet_gfx12_device_close(facet_gfx12_device *device)
             facet_opencl_memory_free(device->cl, device->commons[i].memory);
         }
         facet_opencl_memory_free(device->cl, device->counts);
+        facet_opencl_memory_free(device->cl, device->keys);
         facet_opencl_close(device->cl);
         pthread_mutex_destroy(&device->turn);
         free(device);
@@ -370,7 +378,8 @@ struct flight {
     size_t count;
     size_t active; /* of those that are not done */
     bool all;      /* these are all of them; else d->list has them */
-    bool fast;     /* the fast loop has still to come */
+    bool fast;     /* the fast loop has still to come ... */
+    bool sort;     /* ... and takes the rays in another order */
     struct device_counts counts;
 };
 
@@ -378,23 +387,36 @@ struct flight {
 static enum facet_status
 launch_fast(struct facet_gfx12_device *d, const struct flight *f, struct facet_error *err)
 {
+    const struct facet_gfx12_order sort = {.cl = d->cl,
+                                           .keys = d->keys,
+                                           .common = d->common,
+                                           .boxes = d->boxes,
+                                           .rays = d->rays,
+                                           .list = d->list,
+                                           .count = f->count,
+                                           .nanoseconds = &d->figures.nanoseconds};
     const struct facet_opencl_argument arguments[] = {{d->common, 0},
                                                       {facet_gfx12_pages_memory(d->pages), 0},
                                                       {d->boxes, 0},
                                                       {d->pairs, 0},
                                                       {d->rays, 0},
+                                                      {d->list, 0},
+                                                      {NULL, !f->sort},
                                                       {NULL, (uint32_t)f->count},
                                                       {d->results, 0},
                                                       {d->states, 0},
                                                       {d->fate, 0}};
+    enum facet_status status = f->sort ? facet_gfx12_order_rays(&sort, err) : FACET_OK;
 
-    return facet_opencl_run(d->cl,
-                            "facet_fast",
-                            arguments,
-                            sizeof arguments / sizeof arguments[0],
-                            f->count,
-                            &d->figures.nanoseconds,
-                            err);
+    d->figures.sorted += f->sort ? f->count : 0;
+    return status == FACET_OK ? facet_opencl_run(d->cl,
+                                                 "facet_fast",
+                                                 arguments,
+                                                 sizeof arguments / sizeof arguments[0],
+                                                 f->count,
+                                                 &d->figures.nanoseconds,
+                                                 err)
+                              : status;
 }
 
 /* The rays that are not done. */
@@ -606,6 +628,19 @@ static struct facet_gfx12_landed landed(struct facet_gfx12_device *d, const stru
 
 /* ---- rays of the host ---- */
 
+void facet_gfx12_device_order(facet_gfx12_device *device, enum facet_gfx12_device_order order)
+{
+    device->order = order;
+}
+
+static bool
+sorts(const struct facet_gfx12_device *d, const struct facet_gfx12_batch_ray *rays, size_t count)
+{
+    return d->order == FACET_GFX12_DEVICE_SORTS ||
+           (d->order == FACET_GFX12_DEVICE_DECIDES && facet_opencl_about(d->cl)->gpu &&
+            facet_gfx12_order_helps(rays, count));
+}
+
 /* Batches of at most `most` rays, one after another. */
 static enum facet_status trace_flights(struct facet_gfx12_device *d,
                                        const struct facet_gfx12_device_batch *b,
@@ -626,6 +661,7 @@ static enum facet_status trace_flights(struct facet_gfx12_device *d,
                 d->cl, d->rays, 0, b->rays + first, f.count * sizeof b->rays[0], err);
         }
         if (status == FACET_OK) {
+            f.sort = f.fast && sorts(d, b->rays + first, f.count);
             status = fly(d, &f, err);
         }
         if (status == FACET_OK) {

@@ -54,8 +54,18 @@ struct facet_gfx12_device_figures {
     uint64_t launches;    /* of the kernel */
     uint64_t pages;       /* of the image that were brought, 0 when all of it is there */
     uint64_t nanoseconds; /* that kernels took */
+    uint64_t sorted;      /* rays that were traced in another order (order.h) */
 };
 struct facet_gfx12_device_figures facet_gfx12_device_figures(const facet_gfx12_device *device);
+
+/* In which order rays of the host are traced; it changes no result. At first a device decides: a
+ * GPU sorts those that go everywhere. */
+enum facet_gfx12_device_order {
+    FACET_GFX12_DEVICE_DECIDES,
+    FACET_GFX12_DEVICE_SORTS,
+    FACET_GFX12_DEVICE_KEEPS,
+};
+void facet_gfx12_device_order(facet_gfx12_device *device, enum facet_gfx12_device_order order);
 
 struct facet_gfx12_device_batch {
     const facet_gfx12_tracer *host; /* of the same unit, for what is declined */

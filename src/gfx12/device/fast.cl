@@ -8,7 +8,6 @@
  * a ray into one child or none, most triangles are missed by far. And what a hit leaves goes to
  * memory at once. */
 
-#define FAST_GROUP 64u
 #define FAST_STACK 24u /* entries */
 
 struct fast {
@@ -194,11 +193,11 @@ INLINE int fast_box(__constant struct device_common *c,
         f->depth += count - 1u;
         f->pushes += count - 1u;
         f->max_depth = f->depth > f->max_depth ? f->depth : f->max_depth;
-        stack += FAST_GROUP * f->depth;
+        stack += DEVICE_GROUP * f->depth;
         UNROLL
         for (device_u32 i = 1; i < 8; i++) {
             if (i < count) {
-                *(stack - FAST_GROUP * i) = links[place[i] & CHILD_MASK];
+                *(stack - DEVICE_GROUP * i) = links[place[i] & CHILD_MASK];
             }
         }
     }
@@ -381,9 +380,9 @@ INLINE int fast_instance(__constant struct device_common *c,
             f->direction[k] = state->direction[k];
         }
         f->inside = 1;
-        stack[FAST_GROUP * f->depth++] = LINK_INVALID;
+        stack[DEVICE_GROUP * f->depth++] = LINK_INVALID;
         for (device_u32 i = count; i-- > 1u;) {
-            stack[FAST_GROUP * f->depth++] = state->stack[i];
+            stack[DEVICE_GROUP * f->depth++] = state->stack[i];
         }
         f->pushes += count;
         f->max_depth = f->depth > f->max_depth ? f->depth : f->max_depth;
@@ -431,7 +430,7 @@ INLINE int fast_go(__constant struct device_common *c,
             if (f->depth == 0) {
                 return DEVICE_DONE;
             }
-            f->link = stack[FAST_GROUP * --f->depth];
+            f->link = stack[DEVICE_GROUP * --f->depth];
             if (f->link == LINK_INVALID && f->depth != 0) {
                 fast_outside(c, ray, f);
             }
@@ -475,18 +474,21 @@ fast_count(const struct fast *f, device_u32 steps, __global struct device_result
     result->max_depth = f->max_depth;
 }
 
-/* Rays [0, count) that have not begun: as facet_trace, up to where walk.cl has to go on. */
-__kernel IN_GROUPS(FAST_GROUP) void facet_fast(__constant struct device_common *common,
-                                               __global const device_u32 *image,
-                                               __global const device_u32 *boxes,
-                                               __global const device_u32 *pairs,
-                                               __global const struct device_ray *rays,
-                                               device_u32 count,
-                                               __global struct device_result *results,
-                                               __global struct device_state *states,
-                                               __global device_u32 *fate)
+/* Rays list[0..count), or all below `count`, that have not begun: as facet_trace, up to where
+ * walk.cl has to go on. */
+__kernel IN_GROUPS(DEVICE_GROUP) void facet_fast(__constant struct device_common *common,
+                                                 __global const device_u32 *image,
+                                                 __global const device_u32 *boxes,
+                                                 __global const device_u32 *pairs,
+                                                 __global const struct device_ray *rays,
+                                                 __global const device_u32 *list,
+                                                 device_u32 all,
+                                                 device_u32 count,
+                                                 __global struct device_result *results,
+                                                 __global struct device_state *states,
+                                                 __global device_u32 *fate)
 {
-    __local device_u32 stacks[FAST_STACK * FAST_GROUP];
+    __local device_u32 stacks[FAST_STACK * DEVICE_GROUP];
     __local device_u32 *stack = stacks + get_local_id(0);
     const device_u32 item = (device_u32)get_global_id(0);
     const device_u32 most =
@@ -494,42 +496,44 @@ __kernel IN_GROUPS(FAST_GROUP) void facet_fast(__constant struct device_common *
     struct records records;
     struct walk w;
     struct fast f;
+    device_u32 ray;
     int became;
 
     if (item >= count) {
         return;
     }
+    ray = all != 0 ? item : list[item];
     records.nodes = image + common->phase / 4ul;
     records.boxes = boxes;
     records.pairs = pairs;
-    f.t_cur = rays[item].t_max;
+    f.t_cur = rays[ray].t_max;
     f.link = link_of(common->root);
     f.left = most;
     f.depth = f.primitives = f.instances = f.pushes = f.max_depth = 0;
     f.found = f.stop = 0;
-    fast_outside(common, &rays[item], &f);
+    fast_outside(common, &rays[ray], &f);
     f.nodes = is_nan(f.t_cur) ? 0u : f.nodes; /* OpenCL leaves open what fmin makes of some NaN */
-    became = fast_go(common, &records, &rays[item], &f, &states[item], &results[item], stack);
+    became = fast_go(common, &records, &rays[ray], &f, &states[ray], &results[ray], stack);
     if (!f.found) {
-        begin(&w, common, &rays[item]);
-        results[item] = w.result;
+        begin(&w, common, &rays[ray]);
+        results[ray] = w.result;
     }
-    fast_count(&f, most - f.left, &results[item]);
+    fast_count(&f, most - f.left, &results[ray]);
     if (became == DEVICE_GOES_ON) {
-        __global struct device_state *state = &states[item];
+        __global struct device_state *state = &states[ray];
 
         fast_where(common, f.inside, state);
         for (int k = 0; k < 3; k++) {
             state->origin[k] = f.origin[k];
             state->direction[k] = f.direction[k];
         }
-        state->result = results[item];
+        state->result = results[ray];
         state->t_cur = f.t_cur;
         state->current = id_of(f.link);
         state->depth = f.depth;
         for (device_u32 i = 0; i < f.depth; i++) {
-            state->stack[i] = id_of(stack[FAST_GROUP * i]);
+            state->stack[i] = id_of(stack[DEVICE_GROUP * i]);
         }
     }
-    fate[item] = (device_u32)became;
+    fate[ray] = (device_u32)became;
 }

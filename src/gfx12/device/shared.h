@@ -35,6 +35,9 @@ typedef uint64_t device_u64;
 
 #define DEVICE_NOWHERE 0xFFFFFFFFu
 
+#define DEVICE_GROUP 64u             /* work items of a group */
+#define DEVICE_ORDER_KEYS (1u << 15) /* of rays (order.cl): fifteen bits */
+
 /* How many rays of a launch there are, by what became of them (gather.cl). */
 struct device_counts {
     device_u32 going_on, waiting;
@@ -114,9 +117,8 @@ struct device_stats { /* facet_gfx12_stats */
     device_u32 max_depth, lost_walks;
 };
 
-/* Of the rays of a group of facet_sums. */
-#define DEVICE_GROUP 64u  /* work items */
-#define DEVICE_SUMMED 32u /* rays of each */
+/* A group of facet_sums adds up so many rays for each work item. */
+#define DEVICE_SUMMED 32u
 struct device_sum {
     device_u64 steps, boxes, primitives, instances, pushes;
     device_u32 max_depth;
