@@ -13,7 +13,13 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-enum { KERNELS = 32, PENDING = 16, MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
+enum {
+    KERNELS = 32,
+    PENDING = 16,
+    MAX_PLATFORMS = 16,
+    MAX_DEVICES = 64,
+    LEAST_LOCAL = 8 << 10, /* bytes for a group: the stacks of the fast loop and some counts */
+};
 
 /* The functions used, by their own names. */
 #define FUNCTIONS(F)                                                                               \
@@ -59,7 +65,7 @@ static void load(void)
     void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
 
     if (library == NULL) {
-        snprintf(lib.why, sizeof lib.why, "libOpenCL.so.1 is not installed");
+        snprintf(lib.why, sizeof lib.why, "%s", dlerror()); /* it names libOpenCL.so.1 */
         return;
     }
 #define LOAD(name)                                                                                 \
@@ -169,6 +175,12 @@ static const char *unsuitable(cl_device_id device)
     }
     if ((floats & CL_FP_INF_NAN) == 0) {
         return "has no infinities and NaN";
+    }
+    if (number_of(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < FACET_OPENCL_GROUP) {
+        return "has no work groups of 64";
+    }
+    if (number_of(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong)) < LEAST_LOCAL) {
+        return "has too little local memory";
     }
     return NULL;
 }
