@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    SLICE = 1 << 14,         /* nodes that a ray visits in one launch: some milliseconds */
+    SLICE = 1 << 12,         /* nodes that a ray visits in one launch, which ends in time */
     MOST_RAYS = 1 << 22,     /* in one launch */
     SEGMENT_LIMIT = 1 << 24, /* pieces of an image */
     COMMONS = 4,             /* as many as a picture has kinds of rays */
