@@ -144,15 +144,21 @@ static enum facet_status write_file(const struct facet_file_part *part,
 
 enum { MOST_NAMELESS = 16 }; /* descriptors are few; the rest have temporary names */
 
-enum facet_status
-facet_file_write_all(const struct facet_file_part *parts, size_t count, struct facet_error *err)
+enum facet_status facet_file_write_with(struct facet_new_file *made,
+                                        const struct facet_file_part *parts,
+                                        size_t count,
+                                        struct facet_error *err)
 {
     struct facet_new_file *files = calloc(count + 1, sizeof *files);
+    struct facet_new_file **whole = calloc(count + 1, sizeof *whole);
     enum facet_status status = FACET_OK;
-    size_t made = 0;
+    size_t ready = 0;
 
-    if (files == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory to write %zu files", count);
+    if (files == NULL || whole == NULL) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "out of memory to write %zu files", count);
+    } else if (made != NULL) {
+        whole[ready++] = made;
+        status = facet_new_file_complete(made, err);
     }
     for (int in_place = 0; in_place < 2; in_place++) { /* those come last: nothing undoes them */
         for (size_t i = 0; status == FACET_OK && i < count; i++) {
@@ -164,19 +170,30 @@ facet_file_write_all(const struct facet_file_part *parts, size_t count, struct f
             if (stream) {
                 status = write_stream(&parts[i], err);
             } else {
-                status = write_file(&parts[i], made < MOST_NAMELESS, &files[made], err);
-                made += status == FACET_OK;
+                status = write_file(&parts[i], ready < MOST_NAMELESS, &files[i], err);
+                whole[ready] = &files[i];
+                ready += status == FACET_OK;
             }
         }
     }
     if (status == FACET_OK) {
-        status = facet_new_files_commit(files, made, err);
+        status = facet_new_files_commit(whole, ready, err);
     }
-    while (made > 0) {
-        facet_new_file_discard(&files[--made]);
+    while (ready > 0) {
+        facet_new_file_discard(whole[--ready]);
     }
+    if (made != NULL) {
+        facet_new_file_discard(made);
+    }
+    free(whole);
     free(files);
     return status;
+}
+
+enum facet_status
+facet_file_write_all(const struct facet_file_part *parts, size_t count, struct facet_error *err)
+{
+    return facet_file_write_with(NULL, parts, count, err);
 }
 
 enum facet_status

@@ -36,6 +36,13 @@ struct facet_file_part {
 
 enum facet_status
 facet_file_write_all(const struct facet_file_part *parts, size_t count, struct facet_error *err);
+/* The same with one more, whose bytes are written already. It ends here, also on failure; NULL:
+ * none. */
+struct facet_new_file;
+enum facet_status facet_file_write_with(struct facet_new_file *made,
+                                        const struct facet_file_part *parts,
+                                        size_t count,
+                                        struct facet_error *err);
 
 /* For a signal handler that ends the program, and safe there: removes the temporary names that
  * files in the making have where a file system needs them, and lets no file take its name any more.

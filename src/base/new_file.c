@@ -282,6 +282,31 @@ enum facet_status facet_new_file_open(struct facet_new_file *file,
     return FACET_OK;
 }
 
+enum facet_status facet_new_file_put(const struct facet_new_file *file,
+                                     uint64_t at,
+                                     const void *data,
+                                     size_t size,
+                                     struct facet_error *err)
+{
+    const uint8_t *bytes = data;
+
+    while (size > 0) {
+        ssize_t put = pwrite(file->fd, bytes, size, (off_t)at);
+
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put <= 0) {
+            errno = put == 0 ? EIO : errno;
+            return fail(file, "write", err);
+        }
+        bytes += put;
+        at += (uint64_t)put;
+        size -= (size_t)put;
+    }
+    return FACET_OK;
+}
+
 /* As the file that it replaces has them. */
 static bool keep_permissions(const struct facet_new_file *file)
 {
@@ -371,7 +396,7 @@ static void sync_folder(const char *path)
 }
 
 enum facet_status
-facet_new_files_commit(struct facet_new_file *files, size_t count, struct facet_error *err)
+facet_new_files_commit(struct facet_new_file *const *files, size_t count, struct facet_error *err)
 {
     static bool (*const steps[])(struct facet_new_file *) = {take_free_name, take_place};
     enum facet_status status = FACET_OK;
@@ -380,21 +405,21 @@ facet_new_files_commit(struct facet_new_file *files, size_t count, struct facet_
     enter(&old);
     for (int step = 0; step < 2; step++) { /* what is replaced comes last: it cannot be undone */
         for (size_t i = 0; status == FACET_OK && i < count; i++) {
-            status = steps[step](&files[i]) ? FACET_OK : fail(&files[i], "write", err);
+            status = steps[step](files[i]) ? FACET_OK : fail(files[i], "write", err);
         }
     }
     for (size_t i = 0; i < count; i++) {
-        if (status != FACET_OK && files[i].linked) {
-            (void)unlink(files[i].path);
+        if (status != FACET_OK && files[i]->linked) {
+            (void)unlink(files[i]->path);
         }
-        remove_temporary(&files[i]);
+        remove_temporary(files[i]);
     }
     leave(&old);
     for (size_t i = 0; i < count; i++) {
-        if (status == FACET_OK && files[i].path != NULL) {
-            sync_folder(files[i].path);
+        if (status == FACET_OK && files[i]->path != NULL) {
+            sync_folder(files[i]->path);
         }
-        facet_new_file_discard(&files[i]);
+        facet_new_file_discard(files[i]);
     }
     return status;
 }

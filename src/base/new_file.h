@@ -19,6 +19,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/stat.h>
 
 struct facet_new_file {
@@ -43,13 +44,20 @@ enum facet_status facet_new_file_open(struct facet_new_file *file,
                                       const char *path,
                                       bool nameless,
                                       struct facet_error *err);
+/* Writes bytes at a place of it, which is none that is written in place; threads may each write
+ * their own. It is not discarded on failure. */
+enum facet_status facet_new_file_put(const struct facet_new_file *file,
+                                     uint64_t at,
+                                     const void *data,
+                                     size_t size,
+                                     struct facet_error *err);
 /* Everything has been written: gives it its permissions and syncs it. On failure it is discarded.
  */
 enum facet_status facet_new_file_complete(struct facet_new_file *file, struct facet_error *err);
 /* Complete files take their names, all or none as far as the host allows. Signals wait for the end
  * of it. Frees them, also on failure. */
 enum facet_status
-facet_new_files_commit(struct facet_new_file *files, size_t count, struct facet_error *err);
+facet_new_files_commit(struct facet_new_file *const *files, size_t count, struct facet_error *err);
 /* Nothing of it is left; nothing happens when it is discarded already. */
 void facet_new_file_discard(struct facet_new_file *file);
 

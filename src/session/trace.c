@@ -260,7 +260,8 @@ static bool name_file(struct session_trace *trace, const struct cli_args *args)
     struct facet_error err = {0};
 
     if (facet_new_file_complete(&trace->made, &err) != FACET_OK ||
-        facet_new_files_commit(&trace->made, 1, &err) != FACET_OK) {
+        facet_new_files_commit((struct facet_new_file *const[]){&trace->made}, 1, &err) !=
+            FACET_OK) {
         (void)cli_bad(args, "--trace %s", err.message);
         return false;
     }

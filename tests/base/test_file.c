@@ -69,6 +69,13 @@ ssize_t __wrap_write(int fd, const void *data, size_t size)
     return refuses("write") ? -1 : __real_write(fd, data, size);
 }
 
+ssize_t __real_pwrite64(int fd, const void *data, size_t size, off_t at);
+ssize_t __wrap_pwrite64(int fd, const void *data, size_t size, off_t at);
+ssize_t __wrap_pwrite64(int fd, const void *data, size_t size, off_t at)
+{
+    return refuses("pwrite64") ? -1 : __real_pwrite64(fd, data, size != 0, at);
+}
+
 int __real_close(int fd);
 int __wrap_close(int fd);
 int __wrap_close(int fd)
@@ -260,18 +267,49 @@ TEST(several_files_or_none, "")
         check_content(first, "one");
     }
     parts[1].path = "/dev/null";
-    failing_alloc_after(0);
-    CHECK(facet_file_write_all(parts, 3, &err) == FACET_ERR_MEMORY);
-    failing_alloc_after(-1);
-    check_content(first, "one");
+    for (int n = 0; n < 2; n++) { /* of its own memory */
+        struct facet_new_file made;
+
+        CHECK(facet_new_file_open(&made, in_folder("new"), n != 0, NULL) == FACET_OK);
+        failing_alloc_after(n);
+        CHECK(facet_file_write_with(&made, parts, 2, &err) == FACET_ERR_MEMORY);
+        failing_alloc_after(-1);
+        CHECK_EQ(made.fd, -1);
+        check_content(first, "one");
+    }
     CHECK_EQ(end(), 2); /* and no temporary name is left */
+}
+
+/* All parts, or all but the last one, which is written piece by piece before them. */
+static enum facet_status
+write_three(const struct facet_file_part parts[3], bool made, struct facet_error *err)
+{
+    const char *const bytes = parts[2].data;
+    struct facet_new_file last;
+    enum facet_status status;
+
+    if (!made) {
+        return facet_file_write_all(parts, 3, err);
+    }
+    status = facet_new_file_open(&last, parts[2].path, true, err);
+    if (status == FACET_OK) {
+        status = facet_new_file_put(&last, 1, bytes + 1, parts[2].size - 1, err);
+    }
+    if (status == FACET_OK) {
+        status = facet_new_file_put(&last, 0, bytes, 1, err);
+    }
+    if (status == FACET_OK) {
+        return facet_file_write_with(&last, parts, 2, err);
+    }
+    facet_new_file_discard(&last);
+    return status;
 }
 
 /* Every call refused in turn, with and without nameless files: the old files or the new ones. */
 TEST(refused_calls_leave_all_old_files_or_make_all_new_ones, "")
 {
     static const char *const calls[] = {
-        "open", "write", "fsync", "fchmod", "close", "linkat", "rename"};
+        "open", "write", "pwrite64", "fsync", "fchmod", "close", "linkat", "rename"};
     char old[512], other[512], fresh[512];
     const struct facet_file_part before[2] = {{old, "old", 3}, {other, "OLD", 3}};
     const struct facet_file_part parts[3] = {
@@ -284,7 +322,7 @@ TEST(refused_calls_leave_all_old_files_or_make_all_new_ones, "")
     (void)snprintf(old, sizeof old, "%s", in_folder("old"));
     (void)snprintf(other, sizeof other, "%s", in_folder("other"));
     (void)snprintf(fresh, sizeof fresh, "%s", in_folder("fresh"));
-    for (size_t i = 0; i < 2 * sizeof calls / sizeof calls[0]; i++) {
+    for (size_t i = 0; i < 4 * sizeof calls / sizeof calls[0]; i++) {
         no_nameless = i % 2 != 0;
         for (long n = 0;; n++) {
             struct facet_error err = {0};
@@ -293,9 +331,9 @@ TEST(refused_calls_leave_all_old_files_or_make_all_new_ones, "")
 
             CHECK(facet_file_write_all(before, 2, NULL) == FACET_OK);
             (void)unlink(fresh);
-            refused_call = calls[i / 2];
+            refused_call = calls[i / 4];
             good_calls = n;
-            status = facet_file_write_all(parts, 3, &err);
+            status = write_three(parts, i / 2 % 2 != 0, &err);
             reached = good_calls < 0;
             refused_call = NULL;
             CHECK(status == FACET_OK || strstr(err.message, strerror(EIO)) != NULL);
@@ -303,7 +341,7 @@ TEST(refused_calls_leave_all_old_files_or_make_all_new_ones, "")
                 check_content(old, "new");
                 check_content(fresh, "fresh");
                 check_content(other, "NEW");
-            } else if (i / 2 != 6 || n == 0) { /* after one rename there is no way back */
+            } else if (i / 4 != 7 || n == 0) { /* after one rename there is no way back */
                 check_content(old, "old");
                 CHECK(access(fresh, F_OK) != 0);
                 check_content(other, "OLD");
@@ -316,7 +354,7 @@ TEST(refused_calls_leave_all_old_files_or_make_all_new_ones, "")
         }
     }
     no_nameless = false;
-    CHECK(refusals > 20);
+    CHECK(refusals > 40);
     (void)unlink(fresh);
     CHECK_EQ(end(), 2);
 }
