@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-enum { PIECE = 1 << 18 }; /* rays that are copied, traced and copied back at a time */
+/* Rays that are copied, traced and copied back at a time: enough for a GPU, in 80 MiB. */
+enum { PIECE = 1 << 20 };
 
 /* Kept with the image, for the calls to come. */
 struct facet_door_device {
@@ -16,8 +17,8 @@ struct facet_door_device {
 };
 
 struct room {
-    struct facet_gfx12_batch_ray rays[PIECE];
-    struct facet_gfx12_hit hits[PIECE];
+    struct facet_gfx12_batch_ray *rays;
+    struct facet_gfx12_hit *hits;
 };
 
 void facet_door_device_destroy(struct facet_door_device *device)
@@ -69,7 +70,7 @@ static enum facet_status trace_piece(facet_bvh *bvh,
                                      const struct facet_bvh_rays *rays,
                                      size_t first,
                                      size_t count,
-                                     struct room *room,
+                                     const struct room *room,
                                      struct facet_error *err)
 {
     for (size_t i = 0; i < count; i++) {
@@ -91,25 +92,28 @@ enum facet_status facet_door_device_trace(facet_bvh *bvh,
                                           size_t hit_stride,
                                           struct facet_error *err)
 {
+    const size_t most = rays->count < PIECE ? rays->count : PIECE;
+    const struct room room = {malloc((most + 1) * sizeof *room.rays),
+                              malloc((most + 1) * sizeof *room.hits)};
     enum facet_status status = open_device(bvh, number, err);
-    struct room *room = status == FACET_OK ? malloc(sizeof *room) : NULL;
 
-    if (status == FACET_OK && room == NULL) {
-        return facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for rays");
+    if (status == FACET_OK && (room.rays == NULL || room.hits == NULL)) {
+        status = facet_fail(err, FACET_ERR_MEMORY, 0, "no memory for rays");
     }
     for (size_t first = 0; first < rays->count && status == FACET_OK; first += PIECE) {
         const size_t left = rays->count - first, count = left < PIECE ? left : PIECE;
 
-        status = trace_piece(bvh, host, query, rays, first, count, room, err);
+        status = trace_piece(bvh, host, query, rays, first, count, &room, err);
         if (status == FACET_ERR_LIMIT && err != NULL) {
             err->where += first;
         }
         for (size_t i = 0; i < count && status == FACET_OK; i++) {
-            const struct facet_bvh_hit hit = facet_door_hit(&room->hits[i]);
+            const struct facet_bvh_hit hit = facet_door_hit(&room.hits[i]);
 
             memcpy(hits + (first + i) * hit_stride, &hit, sizeof hit);
         }
     }
-    free(room);
+    free(room.rays);
+    free(room.hits);
     return status;
 }

@@ -76,7 +76,8 @@ def rays_on_a_device():
         except facet.Error as error:
             check("GFX12 images" in str(error), str(error))
         try:
-            for _ in range(2):  # the second takes the device that is open
+            for count in (1000, 1_100_000):  # the second takes the device that is open, and comes in two pieces
+                origins, directions = rays_over(20, count)
                 check(bool((bvh.trace(origins, directions, device="opencl:0") == bvh.trace(origins, directions)).all()),
                       "hits of the device")
         except facet.Error as error:
