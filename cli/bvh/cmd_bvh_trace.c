@@ -8,7 +8,6 @@
 #include "gfx12/unit.h"
 #include "report/tracing.h"
 #include "session/device/option.h"
-#include "session/ray_file.h"
 #include "session/share.h"
 #include "json/json.h"
 
@@ -22,12 +21,15 @@ static bool few_rays(uint64_t rays, uint64_t bytes)
     return rays < bytes / FACET_GFX12_NODE_BYTES / (bytes > (64 << 20) ? 16 : 64);
 }
 
-/* What decoded nodes may take: a large image, rays, hits and all have three times its size. */
-static uint64_t decoded_room(uint64_t rays, uint64_t bytes)
+/* What decoded nodes may take: a large image, the rays that threads have at a time, their hits and
+ * all have three times its size. */
+static uint64_t decoded_room(uint64_t rays, unsigned threads, uint64_t bytes)
 {
     const uint64_t both = sizeof(struct facet_gfx12_batch_ray) + sizeof(struct facet_gfx12_hit);
+    const uint64_t most = threads * (uint64_t)REPORT_TRACING_GRAIN;
     const uint64_t room = bytes / 16 * 30;
 
+    rays = rays < most ? rays : most;
     return bytes < (64 << 20) ? 0 : rays * both < room ? room - rays * both : 1;
 }
 
@@ -44,7 +46,6 @@ static enum facet_status trace(const struct cli_args *args,
     struct facet_gfx12_tracer_options options = {.address = view->base,
                                                  .root = view->root,
                                                  .stack = stack,
-                                                 .wish_bytes = decoded_room(t->count, view->size),
                                                  .path = cli_given(args, "plain") ||
                                                                  few_rays(t->count, view->size)
                                                              ? FACET_GFX12_PATH_REFERENCE
@@ -67,6 +68,7 @@ static enum facet_status trace(const struct cli_args *args,
         status = session_device_open(args, device, &t->unit, &t->device, err);
     }
     if (status == FACET_OK) {
+        options.wish_bytes = decoded_room(t->count, facet_pool_threads(pool), view->size);
         if (t->device != NULL && !device->fallback) { /* nodes decoded here serve few rays */
             options.path = FACET_GFX12_PATH_REFERENCE;
         }
@@ -106,7 +108,7 @@ static const char *trouble_of(const struct cli_args *args,
     return cli_given(args, "stack") && report_nested_text(view, text) ? text : NULL;
 }
 
-/* The rays are read: traces them, or a part, and finishes the work where all of it is done. */
+/* Traces the rays, or a part, and finishes the work where all of it is done. */
 static int trace_file(const struct cli_args *args,
                       struct session_share *share,
                       const struct session_device *device,
@@ -114,20 +116,21 @@ static int trace_file(const struct cli_args *args,
                       uint8_t stack,
                       struct report_tracing *t)
 {
-    struct facet_gfx12_batch_ray *rays = NULL;
+    struct session_rays rays;
     struct facet_error err = {0};
     char trouble[REPORT_TROUBLE];
-    size_t count = 0;
-    enum facet_status status = session_rays_read(cli_value(args, "rays"), &rays, &count, &err);
+    enum facet_status status = session_rays_open(cli_value(args, "rays"), &rays, &err);
     int code;
 
-    t->rays = rays;
-    t->count = count;
+    t->rays = &rays;
+    t->count = rays.count;
     if (status == FACET_OK) {
         t->trouble = trouble_of(args, t->view, trouble);
         if (share->wanted) {
-            report_tracing_describe(args, share, t);
+            status = report_tracing_describe(args, share, t, &err);
         }
+    }
+    if (status == FACET_OK) {
         status = trace(args, share, device, threads, stack, t, &err);
     }
     if (status != FACET_OK) {
@@ -137,7 +140,7 @@ static int trace_file(const struct cli_args *args,
     }
     facet_share_close(&share->share);
     report_tracing_free(t);
-    free(rays);
+    session_rays_close(&rays);
     return code;
 }
 
@@ -149,7 +152,8 @@ static int trace_rays(const struct cli_args *args)
     const char *procedural = cli_value(args, "procedural");
     const char *candidates = cli_value(args, "candidates");
     const float zero[3] = {0, 0, 0};
-    struct report_tracing t = {.stack = cli_value(args, "stack"),
+    struct report_tracing t = {.output = output,
+                               .stack = cli_value(args, "stack"),
                                .figures = cli_given(args, "stats"),
                                .candidates = procedural != NULL && procedural[0] == 'c'};
     struct session_share share;
@@ -262,6 +266,9 @@ const struct cli_command cli_cmd_bvh_trace = {
         "messages; it is tested when it is opened, and refused when one bit differs. What a device "
         "cannot do (a stack deeper than 96, listing candidates) the processor does for it. A "
         "device that fails is an error, unless --fallback cpu lets the processor go on.\n\n"
+        "Files of rays and hits may have any size and are never in memory as a whole. Rays from a "
+        "pipe or - are (at most 1 GiB), and so are hits that go to one, or belong to --part or "
+        "--resume.\n\n"
         "A ray that does not end (a cycle in a damaged image) is an error with the number of the "
         "ray, and nothing is written. Fetches outside the image (a wrong --base, a missing BLAS), "
         "types that name no node and ranges that do not end are counted and told with an example; "

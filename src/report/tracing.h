@@ -2,12 +2,17 @@
 #ifndef FACET_REPORT_TRACING_H
 #define FACET_REPORT_TRACING_H
 
+#include "base/new_file.h"
 #include "command/command.h"
 #include "gfx12/device/device.h"
 #include "report/lost.h"
+#include "session/ray_file.h"
 #include "session/share.h"
 
-enum { REPORT_TRACING_GRAIN = 1 << 16 }; /* rays that are traced at once */
+enum {
+    REPORT_TRACING_GRAIN = 1 << 16, /* rays of a unit */
+    REPORT_TRACING_TOGETHER = 64,   /* units that are computed at a time, at most */
+};
 
 struct report_tracing_unit;
 
@@ -19,17 +24,21 @@ struct report_tracing {
     const char
         *trouble; /* with the image by itself, when its base, root or a stack was given; or NULL */
     /* What computing needs. */
-    const struct facet_gfx12_batch_ray *rays;
+    const struct session_rays *rays;
+    const char *output; /* of the hits */
     const struct facet_gfx12_view *view;
     struct facet_gfx12_unit unit;
     struct facet_gfx12_query query;
     const facet_gfx12_tracer *tracer;
     facet_gfx12_device *device; /* NULL: the tracer alone */
     bool fallback;              /* the tracer goes on where the device fails */
-    _Atomic bool failed;        /* so it was */
+    bool failed;                /* so it was */
     struct facet_error failure;
     /* Inside: */
-    uint8_t *records; /* of all hits */
+    struct facet_new_file made; /* takes hits as they come in; no name: they stay in `records` */
+    uint8_t *records;           /* of all hits */
+    void *room;                 /* for rays and hits of the device; NULL: none */
+    bool shared;                /* parts need what each unit did */
     struct report_tracing_unit *units;
 };
 
@@ -40,7 +49,7 @@ enum facet_status report_tracing_run(struct report_tracing *t,
                                      struct facet_progress *progress,
                                      struct facet_error *err);
 /* The files of -o and --candidates, both or none, and what is told; the exit code. */
-int report_tracing_finish(const struct cli_args *args, const struct report_tracing *t);
+int report_tracing_finish(const struct cli_args *args, struct report_tracing *t);
 void report_tracing_free(struct report_tracing *t);
 /* Whether hits, candidates and figures have places of their own; the complaint is printed when they
  * have not. */
@@ -48,9 +57,10 @@ bool report_tracing_files(const struct cli_args *args, bool figures, bool candid
 
 /* What shared work consists of; all parts in memory, to be freed in any case; and their
  * result, an exit code. */
-void report_tracing_describe(const struct cli_args *args,
-                             struct session_share *share,
-                             const struct report_tracing *t);
+enum facet_status report_tracing_describe(const struct cli_args *args,
+                                          struct session_share *share,
+                                          const struct report_tracing *t,
+                                          struct facet_error *err);
 enum facet_status report_tracing_read(const struct facet_share_set *set,
                                       struct report_tracing *t,
                                       struct facet_error *err);

@@ -1,5 +1,6 @@
 """Memory of large images: build, info, check and trace of 2.4 million triangles have at most three times the size of the
-image, and 40 MB for the program itself and its threads. The bound is that of 10 million triangles, which take too long here."""
+image, and 40 MB for the program itself and its threads. The bound is that of 10 million triangles, which take too long here.
+Rays and hits, however many, count among those 40 MB."""
 import os
 import random
 import struct
@@ -52,6 +53,19 @@ def three_times_the_image_are_enough():
         check_bound(image, "bvh", "check", image)
         write_rays(rays, 50000)
         check_bound(image, "bvh", "trace", image, "--rays", rays, "-o", hits)
+
+
+@case()
+def rays_and_hits_are_not_kept():
+    with tempfile.TemporaryDirectory() as folder:
+        image, rays, hits = (os.path.join(folder, name) for name in ("s.gfx12", "rays", "hits"))
+        peak_kb("bvh", "build", os.path.join(os.environ["FACET_SOURCE"], "examples/gfx12/cube.obj"), "-o", image)
+        with open(rays, "wb") as file:
+            file.truncate(32 * 3_000_000)  # zeros
+        used = peak_kb("bvh", "trace", image, "--rays", rays, "-o", hits, "--threads", "2")
+        check_eq(os.path.getsize(hits), 32 * 3_000_000, "hits")
+        if not SANITIZED:
+            check(used <= OWN_KB, f"{used} KB, expected at most {OWN_KB}")
 
 
 main("bvh_scale")

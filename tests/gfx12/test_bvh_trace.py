@@ -1,5 +1,5 @@
 """`facet bvh trace` from outside: worked example 12, rays against every triangle of a small mesh in
-double precision, thread counts, flags, and files that are no rays or no images."""
+double precision, thread counts, flags, files of many rays and pipes, and files that are no rays or no images."""
 import json
 import math
 import os
@@ -7,6 +7,7 @@ import random
 import struct
 import subprocess
 import tempfile
+import time
 
 from harness import case, check, check_eq, main
 
@@ -155,6 +156,135 @@ def threads_interval_any_hit_flags_and_mask():
         check_eq(trace(folder, image, [EXAMPLE], "--flags", "0x100")[0][0][7], 0, "triangles skipped")
         _, text = trace(folder, image, [EXAMPLE], "--json")
         check_eq(json.loads(text)["hits"], 1, "hits in the JSON")
+
+
+UNIT = 65536  # rays that are traced together
+
+
+def written(path, data):
+    with open(path, "wb") as f:
+        f.write(data)
+    return path
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def around(count):
+    """Rays to a cube and past it."""
+    rng = random.Random(8)
+    return b"".join(struct.pack("<8f", rng.uniform(-1, 2), rng.uniform(-1, 2), -3, 0, rng.uniform(-.1, .1), .01, 1, 99)
+                    for _ in range(count))
+
+
+@case()
+def files_of_many_rays():
+    """Several units and a part of one: the hits of small files, in order, whatever the way in and out."""
+    with tempfile.TemporaryDirectory() as folder:
+        image, source, target = built(folder, CUBE), os.path.join(folder, "rays"), os.path.join(folder, "hits")
+        data = around(2 * UNIT + 12345)
+        words = ["bvh", "trace", image, "--stats", "--quiet"]
+        hits, sums = b"", {"hits": 0, "steps": 0}
+        for at in range(0, len(data), 32 * 50000):
+            told = json.loads(facet(*words, "--json", "--rays", written(source, data[at:at + 32 * 50000]), "-o", target).stdout)
+            hits += read(target)
+            sums = {key: value + told[key] for key, value in sums.items()}
+        check(UNIT // 4 < sums["hits"] < 2 * UNIT, f"figures {sums}")
+        written(source, data)
+        for threads in (1, 2, 3):
+            told = json.loads(facet(*words, "--json", "--rays", source, "-o", target, "--threads", threads).stdout)
+            check_eq({key: told[key] for key in sums}, sums, f"figures of {threads} threads")
+            check(read(target) == hits, f"hits of {threads} threads")
+        piped = subprocess.run([FACET, "bvh", "trace", image, "--rays", "-", "-o", "-"], input=data, capture_output=True, timeout=600)
+        check(piped.returncode == 0 and piped.stdout == hits, f"pipes: {piped.stderr}")
+        os.mkfifo(target + ".fifo")
+        with open(target, "wb") as copy, subprocess.Popen(["cat", target + ".fifo"], stdout=copy):
+            check_eq(facet(*words, "--rays", source, "-o", target + ".fifo").returncode, 0, "into a pipe with a name")
+        check(read(target) == hits, "hits of the pipe")
+        for k in (1, 2):
+            check_eq(facet(*words, "--rays", source, "-o", f"{target}.{k}", "--part", f"{k}/2").returncode, 0, "part")
+        check_eq(facet("join", target + ".1", target + ".2", "-o", target + ".joined").returncode, 0, "join")
+        check(read(target + ".joined") == hits, "joined hits")
+        for _ in range(2):
+            check_eq(facet(*words, "--rays", source, "-o", target, "--resume", target + ".units").returncode, 0, "resume")
+            check(read(target) == hits, "resumed hits")
+
+
+@case()
+def a_late_failure_leaves_nothing():
+    """Rays beside the cube visit one node; one in the last unit, and one more after it, need others."""
+    with tempfile.TemporaryDirectory() as folder:
+        image, source, target = built(folder, CUBE), os.path.join(folder, "rays"), os.path.join(folder, "hits")
+        miss, hit = struct.pack("<8f", 9, 9, 9, 0, 1, 0, 0, 9), struct.pack("<8f", *EXAMPLE)
+        late = 2 * UNIT + 321
+        data = miss * late + hit + miss * 5 + hit
+        words = ["bvh", "trace", image, "--quiet", "--max-steps", 1]
+        written(source, data)
+        before = sorted(os.listdir(folder)) + ["hits"]
+        for old in (None, b"old"):
+            if old is not None:
+                written(target, old)
+            for threads in (1, 2):
+                result = facet(*words, "--rays", source, "-o", target, "--threads", threads)
+                check_eq((result.returncode, result.stdout), (2, ""), result.stderr)
+                check(f"bvh trace: ray {late}: traversal stopped after 1 nodes" in result.stderr, result.stderr)
+            check(set(os.listdir(folder)) <= set(before), f"left behind: {os.listdir(folder)}")
+            check(old is None or read(target) == old, "the old file")
+        piped = subprocess.run([FACET, *map(str, words), "--rays", source, "-o", "-"], capture_output=True, timeout=600)
+        check_eq((piped.returncode, piped.stdout), (2, b""), "standard output")
+        written(source, data + bytes(7))
+        for rays in (source, "-"):
+            with open(source, "rb") as f:
+                result = subprocess.run([FACET, "bvh", "trace", image, "--rays", rays, "-o", target], stdin=f,
+                                        capture_output=True, text=True, timeout=600)
+            check_eq(result.returncode, 2, result.stderr)
+            check(f"{rays}: {len(data) + 7} bytes; expected rays of 32 bytes, the last one at offset {len(data)} is cut off"
+                  in result.stderr, result.stderr)
+        check_eq(read(target), b"old", "the old file")
+
+
+@case()
+def rays_have_no_limit_of_size():
+    """1.1 GiB of zeros, of which the file system stores none: the first ray fails, not the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        image, source = built(folder, CUBE), written(os.path.join(folder, "rays"), b"")
+        os.truncate(source, 9 * 2**27)
+        result = facet("bvh", "trace", image, "--rays", source, "-o", os.path.join(folder, "hits"), "--max-steps", 1)
+        check_eq(result.returncode, 2, result.stderr)
+        check("ray 0: traversal stopped" in result.stderr, result.stderr)
+
+
+def tracing(words, source):
+    """A process that has rays open."""
+    child = subprocess.Popen([FACET, *words], stderr=subprocess.PIPE, text=True)
+    folder, began = f"/proc/{child.pid}/fd", time.monotonic()
+    while time.monotonic() < began + 60 and child.poll() is None:
+        for name in os.listdir(folder):
+            try:
+                if os.readlink(os.path.join(folder, name)) == source:
+                    return child
+            except FileNotFoundError:
+                continue  # closed meanwhile
+        time.sleep(.001)
+    child.kill()
+    check(False, "no rays were opened: " + child.communicate()[1])
+
+
+@case()
+def rays_that_change_meanwhile_are_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        image, source, target = built(folder, CUBE), os.path.join(folder, "rays"), os.path.join(folder, "hits")
+        for size in (32 * 1000, 0, 32 * 50_000_001):
+            written(source, b"")
+            os.truncate(source, 32 * 50_000_000)  # many seconds
+            child = tracing(["bvh", "trace", image, "--rays", source, "-o", target, "--plain", "--threads", "1", "--quiet"], source)
+            os.truncate(source, size)
+            errors = child.communicate(timeout=60)[1]
+            check_eq(child.returncode, 2, errors)
+            check_eq(errors, f"facet bvh trace: {source}: was changed while it was read\n", "the message")
+            check_eq(sorted(os.listdir(folder)), ["rays", "scene.gfx12"], "files")
 
 
 @case()
