@@ -69,8 +69,8 @@ __kernel void facet_hits(__global const struct device_result *results,
     }
 }
 
-/* The statistics of rays [0, count) added up: DEVICE_SUMMED rays for each work item, and one sum for
- * each group. OpenCL 1.2 has no 64-bit atomics. */
+/* The statistics of rays [0, count) added up: DEVICE_SUMMED rays for each work item, and one sum
+ * for each group. OpenCL 1.2 has no 64-bit atomics. */
 __kernel void facet_sums(__global const struct device_result *results,
                          __global const device_u32 *fate,
                          device_u32 count,
