@@ -443,7 +443,7 @@ static void tweak(uint8_t node[128])
         d[child + 2] = (d[child + 2] & 0xF0FFFFFFu) | (uint32_t)types[below(8)] << 24;
         break;
     case 6:
-        d[12] ^= 8; /* 64 bytes: half a node */
+        d[12] ^= below(2) != 0 ? 8 : 1 + below(7); /* half a node, or bits that nobody looks at */
         break;
     case 7: /* smaller than normal numbers reach, where rays begin */
         d[3] = d[4] = d[5] = below(2) << 31;

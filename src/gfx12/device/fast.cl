@@ -26,17 +26,14 @@ struct fast {
     int stop;
 };
 
-/* For a new space; 0 where an end of a box's interval may be NaN in it. */
-INLINE int fast_turn(struct fast *f)
+/* 0 where an end of a box's interval may be NaN: one such axis is enough for none to be. */
+INLINE int fast_good(const struct fast *f)
 {
     int good = 0;
 
     for (int k = 0; k < 3; k++) {
-        const float inverse = inverse_of(f->direction[k]);
-        const device_u32 magnitude = as_uint(inverse) & 0x7FFFFFFFu;
+        const device_u32 magnitude = as_uint(f->inverse[k]) & 0x7FFFFFFFu;
 
-        f->inverse[k] = inverse;
-        /* One such axis is enough. */
         good = good || (magnitude != 0 && magnitude < F32_INF_BITS &&
                         (as_uint(f->origin[k]) & F32_INF_BITS) != F32_INF_BITS);
     }
@@ -66,6 +63,22 @@ INLINE void fast_enter(__constant struct device_common *c, device_u64 base, stru
     reach = (c->resource_size - relative / 64ul) / 2ul + 1ul;
     f->first = (device_u32)(at / 128ul);
     f->nodes = (device_u32)(there < reach ? there : reach);
+}
+
+/* For a new space and structure. */
+INLINE void fast_space(__constant struct device_common *c,
+                       device_u64 base,
+                       const struct slab_ray *ray,
+                       const float direction[3],
+                       struct fast *f)
+{
+    for (int k = 0; k < 3; k++) {
+        f->origin[k] = ray->origin[k];
+        f->inverse[k] = ray->inverse[k];
+        f->direction[k] = direction[k];
+    }
+    fast_enter(c, base, f);
+    f->nodes = fast_good(f) ? f->nodes : 0u;
 }
 
 /* ---- boxes ---- */
@@ -157,7 +170,6 @@ INLINE int fast_box(__constant struct device_common *c,
                     __local device_u32 *stack)
 {
     const device_u32 marks = node[BOX_MARKS];
-    __global const device_u32 *links = node + BOX_LINKS;
     float enter[8], leave[8];
     device_u32 met = 0, count, nearest;
 
@@ -180,14 +192,15 @@ INLINE int fast_box(__constant struct device_common *c,
     for (device_u32 i = 0; i < 8; i++) {
         met |= enter[i] <= leave[i] * c->grow_by ? 1u << i : 0u;
     }
-    count = popcount(met);
+    /* With too many children in a node that is not plain, no branch before waits for the marks. */
+    count = (marks & f->asked) == BOX_PLAIN ? popcount(met) : FAST_STACK + 2u;
     nearest = 31u - clz(met | 1u);
-    if ((marks & f->asked) != BOX_PLAIN || (count > 1u && f->depth + count > FAST_STACK + 1u)) {
-        return 0;
-    }
     if (count > 1u) {
         device_u32 place[8];
 
+        if (f->depth + count > FAST_STACK + 1u) {
+            return 0;
+        }
         sort_children(enter, marks, met, place);
         nearest = place[0] & CHILD_MASK;
         f->depth += count - 1u;
@@ -197,11 +210,11 @@ INLINE int fast_box(__constant struct device_common *c,
         UNROLL
         for (device_u32 i = 1; i < 8; i++) {
             if (i < count) {
-                *(stack - DEVICE_GROUP * i) = links[place[i] & CHILD_MASK];
+                *(stack - DEVICE_GROUP * i) = node[BOX_LINK(place[i] & CHILD_MASK)];
             }
         }
     }
-    f->link = count != 0 ? links[nearest] : LINK_INVALID;
+    f->link = count != 0 ? node[BOX_LINK(nearest)] : LINK_INVALID;
     return 1;
 }
 
@@ -318,6 +331,52 @@ INLINE int fast_pair(__constant struct device_common *c,
 
 /* ---- instances ---- */
 
+/* Pushes what stands for the way back, and goes on with `link`. */
+INLINE void fast_down(struct fast *f, device_u32 link, __local device_u32 *stack)
+{
+    stack[DEVICE_GROUP * f->depth++] = LINK_INVALID;
+    f->inside = 1;
+    f->link = link;
+}
+
+/* A node with one child, as most builders write it, for a ray that is in no instance: what
+ * open_instance does. */
+INLINE void fast_one_child(__constant struct device_common *c,
+                           const device_u32 d[24],
+                           struct fast *f,
+                           __global struct device_state *state,
+                           __local device_u32 *stack)
+{
+    const device_u64 flags = c->tlas_base >> 54, kept = (flags & 3ul) != 0 ? 0x3FCul : 0x3FFul;
+    const device_u64 pointer = (device_u64)d[13] << 32 | d[12];
+    const device_u64 base =
+        (pointer & 0x003FFFFFFFFFFFF8ul) | ((pointer >> 54 & kept) | flags) << 54;
+    const device_u32 skip = (d[13] >> 30 & 1u) != 0 ? SKIP_PROCEDURAL : SKIP_TRIANGLES;
+    const device_u32 node = id_of(f->link);
+    float origin[3], direction[3];
+    struct slab_ray ray;
+    struct slab slab;
+
+    f->link = LINK_INVALID;
+    for (int k = 0; k < 3; k++) {
+        origin[k] = f->origin[k];
+        direction[k] = f->direction[k];
+    }
+    transform(d, origin, direction);
+    ray = slab_ray_of(origin, direction, f->t_cur, c->grow);
+    if ((f->flags & skip) != 0 || (d[15] >> 24 & c->instance_mask) == 0 ||
+        !child_met(d + 16, d + 20, f->flags, CHILD_ALWAYS, &ray, &slab)) {
+        return;
+    }
+    state->base = base;
+    state->instance = node;
+    state->user_data = d[15] & 0x00FFFFFFu;
+    fast_down(f, link_of(d[22] >> 24 & 15u), stack);
+    f->pushes++;
+    f->max_depth = f->depth > f->max_depth ? f->depth : f->max_depth;
+    fast_space(c, base, &ray, direction, f);
+}
+
 /* The instance node for the walk that *state has: enters it and leaves the children in
  * state->stack. How many; NOT_HERE: it is not for this loop. Apart, by way of memory: the registers
  * that it takes would keep other rays from the processors of a GPU. */
@@ -357,10 +416,18 @@ INLINE int fast_instance(__constant struct device_common *c,
                          __global struct device_state *state,
                          __local device_u32 *stack)
 {
-    device_u32 count;
+    device_u32 d[24], count;
 
     if (f->depth + 4u > FAST_STACK) {
         return 0;
+    }
+    UNROLL
+    for (int i = 0; i < 24; i += 4) {
+        LOAD_FOUR(d + i, node + i);
+    }
+    if (!f->inside && (d[19] >> 28 & 3u) == 0) {
+        fast_one_child(c, d, f, state, stack);
+        return 1;
     }
     fast_where(c, f->inside, state);
     for (int k = 0; k < 3; k++) {
@@ -375,20 +442,21 @@ INLINE int fast_instance(__constant struct device_common *c,
     }
     f->link = LINK_INVALID;
     if (count != 0) {
+        float origin[3], direction[3];
+        struct slab_ray ray;
+
         for (int k = 0; k < 3; k++) {
-            f->origin[k] = state->origin[k];
-            f->direction[k] = state->direction[k];
+            origin[k] = state->origin[k];
+            direction[k] = state->direction[k];
         }
-        f->inside = 1;
-        stack[DEVICE_GROUP * f->depth++] = LINK_INVALID;
+        fast_down(f, state->stack[0], stack);
         for (device_u32 i = count; i-- > 1u;) {
             stack[DEVICE_GROUP * f->depth++] = state->stack[i];
         }
         f->pushes += count;
         f->max_depth = f->depth > f->max_depth ? f->depth : f->max_depth;
-        f->link = state->stack[0];
-        fast_enter(c, state->base, f);
-        f->nodes = fast_turn(f) ? f->nodes : 0u;
+        ray = slab_ray_of(origin, direction, f->t_cur, c->grow);
+        fast_space(c, state->base, &ray, direction, f);
     }
     return 1;
 }
@@ -397,16 +465,19 @@ INLINE int fast_instance(__constant struct device_common *c,
 
 /* Outside all instances. */
 INLINE void fast_outside(__constant struct device_common *c,
-                         __global const struct device_ray *ray,
+                         __global const struct device_ray *from,
                          struct fast *f)
 {
+    float origin[3], direction[3];
+    struct slab_ray ray;
+
     for (int k = 0; k < 3; k++) {
-        f->origin[k] = ray->origin[k];
-        f->direction[k] = ray->direction[k];
+        origin[k] = from->origin[k];
+        direction[k] = from->direction[k];
     }
+    ray = slab_ray_of(origin, direction, f->t_cur, c->grow);
     f->inside = 0;
-    fast_enter(c, c->tlas_base, f);
-    f->nodes = fast_turn(f) ? f->nodes : 0u;
+    fast_space(c, c->tlas_base, &ray, direction, f);
 }
 
 /* The image's nodes: as they are, and their records. */

@@ -1,8 +1,8 @@
 /* Which rays of a launch are to go on, without a look of the host at each of them. Their order in
  * the lists is that of no rule; results do not depend on it. */
 
-/* fate[] of the rays list[0..count), or of all rays below `count`, into *counts, the rays that go on
- * into next[] and those that the host takes behind earlier ones in declined[]. */
+/* fate[] of the rays list[0..count), or of all rays below `count`, into *counts, the rays that go
+ * on into next[] and those that the host takes behind earlier ones in declined[]. */
 __kernel void facet_gather(__global const device_u32 *fate,
                            __global const device_u32 *list,
                            device_u32 all,

@@ -278,6 +278,28 @@ INLINE void sort_slots(__constant struct device_common *c, device_u32 most, stru
 /* As a mask: no child is removed by its own. */
 #define CHILD_ALWAYS 0x100u
 
+/* Whether a ray meets a child, whose three dwords are at `child`. */
+INLINE int child_met(const device_u32 *head,
+                     const device_u32 *child,
+                     device_u32 flags,
+                     device_u32 mask,
+                     const struct slab_ray *ray,
+                     struct slab *slab)
+{
+    const device_u32 a = child[0], b = child[1], d = child[2];
+    float lo[3], hi[3];
+
+    lo[0] = plane_at(head[0], head[3] & 255u, a & 0xFFFu);
+    lo[1] = plane_at(head[1], head[3] >> 8 & 255u, a >> 12 & 0xFFFu);
+    lo[2] = plane_at(head[2], head[3] >> 16 & 255u, b & 0xFFFu);
+    hi[0] = plane_at(head[0], head[3] & 255u, (b >> 12 & 0xFFFu) + 1u);
+    hi[1] = plane_at(head[1], head[3] >> 8 & 255u, (d & 0xFFFu) + 1u);
+    hi[2] = plane_at(head[2], head[3] >> 16 & 255u, (d >> 12 & 0xFFFu) + 1u);
+    *slab = slab_test(ray, lo, hi);
+    return slab->hit && promises_cull(a >> 24 & 15u, flags) == 0 &&
+           ((b >> 24 | CHILD_ALWAYS) & mask) != 0;
+}
+
 /* Tests `count` of at most `most` children, whose three dwords each follow `child`; ids, `most` of
  * them, in the order of visits. */
 INLINE void children_of(__constant struct device_common *c,
@@ -301,23 +323,13 @@ INLINE void children_of(__constant struct device_common *c,
         device_u32 id = NODE_INVALID;
         float key = as_float(F32_INF_BITS);
         if (i < count) {
-            const device_u32 a = child[3 * i], b = child[3 * i + 1], d = child[3 * i + 2];
-            const device_u32 type = d >> 24 & 15u, size = d >> 28;
+            const device_u32 d = child[3 * i + 2], type = d >> 24 & 15u, size = d >> 28;
             const device_u32 own = (type == 5 ? internal_at : primitive_at) | type;
             struct slab slab;
-            float lo[3], hi[3];
 
             internal_at += type == 5 ? size << 4 : 0u;
             primitive_at += type == 5 ? 0u : size << 4;
-            lo[0] = plane_at(head[0], head[3] & 255u, a & 0xFFFu);
-            lo[1] = plane_at(head[1], head[3] >> 8 & 255u, a >> 12 & 0xFFFu);
-            lo[2] = plane_at(head[2], head[3] >> 16 & 255u, b & 0xFFFu);
-            hi[0] = plane_at(head[0], head[3] & 255u, (b >> 12 & 0xFFFu) + 1u);
-            hi[1] = plane_at(head[1], head[3] >> 8 & 255u, (d & 0xFFFu) + 1u);
-            hi[2] = plane_at(head[2], head[3] >> 16 & 255u, (d >> 12 & 0xFFFu) + 1u);
-            slab = slab_test(ray, lo, hi);
-            if (slab.hit && promises_cull(a >> 24 & 15u, flags) == 0 &&
-                ((b >> 24 | CHILD_ALWAYS) & mask) != 0) {
+            if (child_met(head, child + 3 * i, flags, mask, ray, &slab)) {
                 id = own;
             }
             key = c->heuristic == 1   ? slab.min_t - slab.max_t

@@ -5,12 +5,13 @@
  *
  * A box node is the planes of its eight children, of each axis the lower ones and the upper ones,
  * so that a ray takes those that it meets first by their address; then the links of the children,
- * and the marks. The planes are floats: taking them out of fewer bits would cost a ray more than
- * the sum and the product that it makes of them. */
+ * and between the last two the marks: a ray that asks for the marks brings the links near. The
+ * planes are floats: taking them out of fewer bits would cost a ray more than the sum and the
+ * product that it makes of them. */
 
 #define BOX_RECORD 64u /* dwords */
-#define BOX_LINKS 48u
-#define BOX_MARKS 56u
+#define BOX_MARKS 55u
+#define BOX_LINK(child) (48u + (child) + ((child) + 1u) / 8u)
 #define BOX_BOXES 1u           /* the first of eight: the child is a box */
 #define BOX_PLAIN (1u << 8)
 #define BOX_HIDES (1u << 9)    /* some instance mask but 0 hides a child */
@@ -77,7 +78,7 @@ static void pack_box(__global const device_u32 *node, __global device_u32 *out)
             plain = plain && (id == NODE_INVALID || !(is_nan(lower) || is_nan(upper)));
         }
         marks |= (id & 4u) != 0 ? BOX_BOXES << i : 0u;
-        out[BOX_LINKS + i] = link_of(id);
+        out[BOX_LINK(i)] = link_of(id);
     }
     out[BOX_MARKS] = marks | (plain ? BOX_PLAIN : 0u) | (masks != 255u ? BOX_HIDES : 0u) |
                      promises * BOX_PROMISES;

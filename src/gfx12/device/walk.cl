@@ -311,8 +311,8 @@ hits_box(__global const device_u32 *node, const struct walk *w, float t_min, str
     return slab.min_t <= slab.max_t;
 }
 
-/* What a text that comes before this one may know (device.h): whether a candidate that is not opaque
- * stops the ray, by the memory that belongs to the text. */
+/* What a text that comes before this one may know (device.h): whether a candidate that is not
+ * opaque stops the ray, by the memory that belongs to the text. */
 #ifndef ANY_HIT_STOPS
 INLINE device_u32 any_stops(__global const device_u32 *memory,
                             device_u32 instance_user_data,
@@ -532,8 +532,8 @@ static void keep(const struct walk *w, __global struct device_state *s)
     }
 }
 
-/* Ray list[i] of `rays`, or i itself for `all`, for i below `count`: fate[] of it says what became of it, and wanted[]
- * which page it waits for. */
+/* Ray list[i] of `rays`, or i itself for `all`, for i below `count`: fate[] of it says what became
+ * of it, and wanted[] which page it waits for. */
 __kernel void facet_trace(__constant struct device_common *common,
                           __global const device_u32 *image,
                           __global const device_u32 *slots,
