@@ -140,7 +140,8 @@ make_room(struct facet_render_paths *p, size_t *count, struct facet_error *err)
         return status;
     }
     free_pixels(p);
-    status = facet_opencl_memory_new(p->cl, *count * sizeof(struct device_pixel), &p->pixels, err);
+    status = facet_opencl_memory_new(
+        p->cl, DEVICE_PIXELS_APART(*count) * sizeof(struct device_pixel), &p->pixels, err);
     if (status == FACET_OK) {
         status = facet_opencl_memory_new(p->cl, *count * SUM * sizeof(double), &p->sums, err);
     }

@@ -1,6 +1,6 @@
 /* Paths of a picture: a work item is a pixel and keeps its path from step to step. A step takes in
- * what the rays of the last one met and makes the next; between two steps facet_fast and facet_trace
- * trace them. The order of rays is that of no rule; a pixel's light does not depend on it. */
+ * what the rays of the last one met and makes the next; between two steps facet_fast and
+ * facet_trace trace them. The order of rays is that of no rule; a pixel's light does not depend on it. */
 
 #undef mix
 #undef shuffle
@@ -137,40 +137,57 @@ INLINE int make_ray(__global const struct device_picture *picture,
     return made;
 }
 
-/* One step of one pixel; whether *ray is to be traced. */
+/* The words of a pixel do not lie together: each lies with that word of the other pixels, so that
+ * what neighbours read at a time does. */
+#define PIXEL_WORDS (sizeof(struct device_pixel) / 4u)
+union pixel {
+    struct device_pixel of;
+    device_u32 words[PIXEL_WORDS];
+};
+#define PIXEL_SLOT 0u
+#define PIXEL_LIT 1u
+
+/* One step of one pixel, whose words are `apart` from each other; whether *ray is to be traced. */
 INLINE int step_pixel(__global const struct device_picture *picture,
                       const struct step *step,
                       device_u32 x,
                       device_u32 y,
                       __global const struct device_result *results,
-                      __global struct device_pixel *pixel,
+                      __global device_u32 *words,
+                      size_t apart,
                       __global double *sum,
                       struct facet_shade_ray *ray)
 {
     const int first = step->make == DEVICE_MAKE_PRIMARY && step->sample == 0;
     const int ends = step->make == DEVICE_MAKE_PRIMARY || step->make == DEVICE_MAKE_NOTHING;
-    const device_u32 slot = first ? DEVICE_NOWHERE : pixel->slot;
-    struct device_pixel p;
+    const device_u32 slot = first ? DEVICE_NOWHERE : words[PIXEL_SLOT * apart];
+    union pixel p;
     int made;
 
-    if (!ends && slot == DEVICE_NOWHERE && !pixel->lit) {
+    if (!ends && slot == DEVICE_NOWHERE && words[PIXEL_LIT * apart] == 0) {
         return 0;
     }
-    p = *pixel;
+    UNROLL
+    for (device_u32 i = 0; i < PIXEL_WORDS; i++) {
+        p.words[i] = words[i * apart];
+    }
     if (slot != DEVICE_NOWHERE) {
-        take_ray(picture, step->take, &results[slot], &p, sum);
+        take_ray(picture, step->take, &results[slot], &p.of, sum);
     }
     if (ends && !first) {
-        end_sample(picture, &p, sum);
+        end_sample(picture, &p.of, sum);
     }
     if (step->make == DEVICE_MAKE_PRIMARY) {
-        begin_sample(picture, x, y, step->sample, &p, sum, ray);
+        begin_sample(picture, x, y, step->sample, &p.of, sum, ray);
         made = 1;
     } else {
-        made = make_ray(picture, step, &p, ray);
+        made = make_ray(picture, step, &p.of, ray);
     }
-    p.slot = DEVICE_NOWHERE;
-    *pixel = p;
+    p.of.slot = DEVICE_NOWHERE;
+    UNROLL
+    for (device_u32 i = 0; i < PIXEL_WORDS; i++) {
+        words[i * apart] = p.words[i];
+    }
     return made;
 }
 
@@ -191,7 +208,7 @@ INLINE void count_ray(__global const struct device_result *result, __local devic
  * `costs` are of one group each and go on from launch to launch. */
 __kernel void facet_paths(__global const struct device_picture *picture,
                           __global const device_u32 *buckets,
-                          __global struct device_pixel *pixels,
+                          __global device_u32 *pixels,
                           __global double *sums,
                           __global struct device_ray *rays,
                           __global const struct device_result *results,
@@ -208,6 +225,7 @@ __kernel void facet_paths(__global const struct device_picture *picture,
     const device_u32 item = (device_u32)get_global_id(0), lane = (device_u32)get_local_id(0);
     device_u32 x = 0, y = 0, place = 0;
     const struct step step = {take, make, k, sample};
+    __global device_u32 *slot = pixels + item + PIXEL_SLOT * DEVICE_PIXELS_APART(count);
     struct facet_shade_ray ray;
     int there, sends = 0;
 
@@ -219,12 +237,19 @@ __kernel void facet_paths(__global const struct device_picture *picture,
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     there = item < count && place_of(picture, buckets, first + item, &x, &y);
-    if (there && take != DEVICE_NO_RAYS && pixels[item].slot != DEVICE_NOWHERE) {
-        count_ray(&results[pixels[item].slot], tally);
+    if (there && take != DEVICE_NO_RAYS && *slot != DEVICE_NOWHERE) {
+        count_ray(&results[*slot], tally);
     }
     if (there) {
-        sends = step_pixel(
-            picture, &step, x, y, results, &pixels[item], sums + 3 * (size_t)item, &ray);
+        sends = step_pixel(picture,
+                           &step,
+                           x,
+                           y,
+                           results,
+                           pixels + item,
+                           DEVICE_PIXELS_APART(count),
+                           sums + 3 * (size_t)item,
+                           &ray);
     }
     if (sends) {
         place = atomic_inc(&made);
@@ -239,7 +264,7 @@ __kernel void facet_paths(__global const struct device_picture *picture,
     barrier(CLK_LOCAL_MEM_FENCE);
     if (sends) {
         place += at;
-        pixels[item].slot = place;
+        *slot = place;
         for (int k = 0; k < 3; k++) {
             rays[place].origin[k] = ray.origin[k];
             rays[place].direction[k] = ray.direction[k];

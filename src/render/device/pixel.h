@@ -5,10 +5,10 @@
 #include "shade/path.h"
 
 struct device_pixel {
+    uint32_t slot; /* of the ray under way; DEVICE_NOWHERE: there is none */
+    uint32_t lit;  /* the last ray hit something that light changes */
     struct facet_path path;
     struct facet_vec3 brings; /* the ray under way when nothing is in its way */
-    uint32_t slot;            /* of that ray; DEVICE_NOWHERE: there is none */
-    uint32_t lit;             /* the last ray hit something that light changes */
 };
 
 #endif

@@ -75,6 +75,10 @@ struct device_picture {
 
 /* ---- steps of paths (paths.cl) ---- */
 
+/* From a word of a pixel to the next, in words, for `count` pixels: in lines of memory, and not so
+ * that all words of a pixel come to the same place of a cache. */
+#define DEVICE_PIXELS_APART(count) (((size_t)(count) + 63u) / 64u * 64u + 32u)
+
 /* Besides the kinds of enum facet_ray_kind. */
 #define DEVICE_NO_RAYS 4u
 
