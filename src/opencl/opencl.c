@@ -480,7 +480,7 @@ enum facet_status facet_opencl_clear(facet_opencl *cl,
     const cl_int code = lib.clEnqueueFillBuffer(
         cl->queue, (cl_mem)memory, &zero, sizeof zero, (size_t)at, bytes, 0, NULL, NULL);
 
-    return code != CL_SUCCESS ? fail(err, "clEnqueueFillBuffer", code) : FACET_OK;
+    return code != CL_SUCCESS ? settle(cl, "clEnqueueFillBuffer", code, err) : FACET_OK;
 }
 
 /* ---- runs ---- */
@@ -535,7 +535,6 @@ enum facet_status facet_opencl_run(facet_opencl *cl,
     if (status == FACET_OK && cl->pending == PENDING) {
         status = settle(cl, kernel, CL_SUCCESS, err);
     }
-
     if (status != FACET_OK) {
         return status;
     }
@@ -546,7 +545,7 @@ enum facet_status facet_opencl_run(facet_opencl *cl,
         code = lib.clEnqueueNDRangeKernel(cl->queue, k, 1, NULL, &global, &local, 0, NULL, &event);
     }
     if (code != CL_SUCCESS) {
-        return fail(err, kernel, code);
+        return settle(cl, kernel, code, err);
     }
     cl->runs[cl->pending++] = (struct run){kernel, event, nanoseconds};
     return FACET_OK;

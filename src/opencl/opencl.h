@@ -78,7 +78,8 @@ struct facet_opencl_argument {
     uint32_t number;
 };
 
-/* Runs a kernel for `items` work items or a few more and does not wait. When the next write or read
+/* Runs a kernel for `items` work items or a few more and does not wait, unless many runs are under
+ * way; where it fails, the reason may be an earlier run. When the next write or read
  * ends, *nanoseconds (may be NULL) has grown by the time that the device took; it must live until
  * then. `kernel` lives as long as the device is open. */
 enum facet_status facet_opencl_run(facet_opencl *cl,

@@ -40,7 +40,7 @@ struct batch {
     size_t start[REPORT_TRACING_TOGETHER + 1];
     struct facet_gfx12_batch_ray *rays;
     struct facet_gfx12_hit *hits;
-    bool lost; /* nodes may have been looked for that are not there */
+    bool lost[REPORT_TRACING_TOGETHER]; /* nodes may have been looked for that are not there */
     enum facet_status (*step)(struct batch *b, size_t i, struct facet_error *err);
     enum facet_status status[REPORT_TRACING_TOGETHER];
     struct facet_error errors[REPORT_TRACING_TOGETHER];
@@ -166,7 +166,8 @@ static enum facet_status trace_there(struct batch *b, struct facet_error *err)
                                            .hits = b->hits,
                                            .each = each,
                                            .sum = t->shared ? NULL : &first->stats,
-                                           .lost = &b->lost,
+                                           .lost = b->lost,
+                                           .lost_rays = REPORT_TRACING_GRAIN,
                                            .before = t->candidates ? note_ray : NULL},
         err);
     status = name_ray(b, (size_t)err->where, status, err);
@@ -190,7 +191,7 @@ static enum facet_status put_hits(struct batch *b, size_t i, struct facet_error 
     const struct facet_gfx12_hit *hits = b->hits + b->start[i];
     uint8_t *records = t->records != NULL ? t->records + at : (uint8_t *)(b->hits + b->start[i]);
     struct report_tracing_unit *u = unit_of(t, b->begins[i]);
-    enum facet_status status = b->lost ? count_lost(b, i, err) : FACET_OK;
+    enum facet_status status = b->lost[i] ? count_lost(b, i, err) : FACET_OK;
 
     u->found = 0;
     for (size_t k = 0; k < size_of(b, i); k++) {
@@ -249,7 +250,7 @@ static enum facet_status trace_batch(struct batch *b, struct facet_error *err)
     }
     if (status == FACET_OK && !there) {
         status = for_all(b, trace_here, err);
-        b->lost = !facet_gfx12_tracer_sound(t->tracer);
+        memset(b->lost, !facet_gfx12_tracer_sound(t->tracer), sizeof b->lost);
     }
     return status == FACET_OK ? for_all(b, put_hits, err) : status;
 }

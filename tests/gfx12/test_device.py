@@ -507,6 +507,7 @@ def a_lost_device_is_an_error_or_the_processor_goes_on():
                                       ("facet_fast", 2, "event", "OpenCL: facet_fast"),
                                       ("facet_fast facet_trace", 2, "read", "OpenCL: clEnqueueReadBuffer"),
                                       ("facet_gather", 1, "event", "OpenCL: facet_gather"),
+                                      ("facet_pack", 1, "event", "OpenCL: facet_pack"),
                                       ("facet_hits", 2, None, "OpenCL: facet_hits"),
                                       ("facet_hits", 2, "event", "OpenCL: facet_hits"),
                                       ("facet_sums", 1, "event", "OpenCL: facet_sums"),

@@ -250,6 +250,75 @@ static void check_worlds(unsigned worlds, bool damaged, uint64_t max_bytes)
     free(b);
 }
 
+enum { NEIGHBOURS = 2048 };
+
+/* Whether some of `count` rays, which fail nowhere, may have lost something, of every NEIGHBOURS.
+ */
+static void trace_for_loss(facet_gfx12_device *device,
+                           const struct world *w,
+                           const struct facet_gfx12_batch_ray *rays,
+                           size_t count,
+                           bool *lost)
+{
+    static struct facet_gfx12_hit hits[3 * NEIGHBOURS];
+    const struct facet_gfx12_tracer_options options = {.address = w->base,
+                                                       .path = FACET_GFX12_PATH_REFERENCE};
+    const float zero[3] = {0, 0, 0};
+    struct facet_gfx12_device_batch batch = {
+        .rays = rays, .count = count, .hits = hits, .lost = lost, .lost_rays = NEIGHBOURS};
+    struct facet_gfx12_query q;
+    struct facet_error err = {0};
+    facet_gfx12_tracer *tracer;
+
+    facet_gfx12_query_init(&q, zero, zero);
+    q.address = w->base;
+    CHECK(facet_gfx12_tracer_create(&w->unit, &options, &tracer, &err) == FACET_OK);
+    batch.host = tracer;
+    batch.common = &q;
+    memset(lost, true, (count + NEIGHBOURS - 1) / NEIGHBOURS);
+    CHECK_MSG(facet_gfx12_device_trace(device, &batch, &err) == FACET_OK, "%s", err.message);
+    facet_gfx12_tracer_destroy(tracer);
+}
+
+/* Far from a ray that may have lost something nobody looks again. */
+TEST(lost_rays_are_told_by_their_neighbours, "")
+{
+    static struct facet_gfx12_batch_ray rays[3 * NEIGHBOURS];
+    facet_gfx12_device *device = device_count() != 0 ? open_device(0, 0) : NULL;
+    unsigned found = 0;
+
+    for (unsigned i = 0; i < 200 && device != NULL && found < 5 && !harness_failed(); i++) {
+        struct world *w = world_new(true);
+        struct facet_gfx12_batch_ray losing = {0}, sound = {0};
+        struct facet_error err = {0};
+        unsigned have = 0;
+
+        CHECK(facet_gfx12_device_image(device, &w->unit, &err) == FACET_OK);
+        for (unsigned r = 0; r < 50 && have != 3 && !harness_failed(); r++) {
+            struct facet_gfx12_batch_ray ray;
+            bool lost;
+
+            random_ray(w, &ray);
+            trace_for_loss(device, w, &ray, 1, &lost);
+            *(lost ? &losing : &sound) = ray;
+            have |= lost ? 1 : 2;
+        }
+        for (unsigned at = 0; have == 3 && at < 3; at++) {
+            bool lost[3];
+
+            for (size_t r = 0; r < 3 * NEIGHBOURS; r++) {
+                rays[r] = r == at * NEIGHBOURS + 777 ? losing : sound;
+            }
+            trace_for_loss(device, w, rays, 3 * NEIGHBOURS, lost);
+            CHECK(lost[0] == (at == 0) && lost[1] == (at == 1) && lost[2] == (at == 2));
+        }
+        found += have == 3;
+        world_free(w);
+    }
+    CHECK(device == NULL || found == 5);
+    facet_gfx12_device_close(device);
+}
+
 TEST(rays_equal_the_reference, "G12-195 G12-248")
 {
     check_worlds(harness_long() ? 1000 : 100, false, 0);
@@ -361,6 +430,7 @@ static void check_order(facet_opencl *cl,
         {image, 0}, {NULL, 0}, {NULL, common.records}, {boxes, 0}, {pairs, 0}};
     const struct facet_gfx12_order sort = {.cl = cl,
                                            .keys = memory_of(cl, NULL, facet_gfx12_order_bytes()),
+                                           .key_of_ray = memory_of(cl, NULL, sizeof list),
                                            .common = memory_of(cl, &common, sizeof common),
                                            .boxes = boxes,
                                            .rays = memory_of(cl, rays, MANY * sizeof *rays),
@@ -382,7 +452,7 @@ static void check_order(facet_opencl *cl,
         sorted[i] = rays[list[i]];
     }
     facet_opencl_memory *const all[] = {
-        image, boxes, pairs, sort.keys, sort.common, sort.rays, sort.list};
+        image, boxes, pairs, sort.keys, sort.key_of_ray, sort.common, sort.rays, sort.list};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         facet_opencl_memory_free(cl, all[i]);
     }

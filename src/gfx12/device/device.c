@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    SLICE = 1 << 12,         /* nodes that a ray visits in one launch, which ends in time */
+    SLICE = 1 << 12,         /* nodes that a ray visits in one launch */
     MOST_RAYS = 1 << 22,     /* in one launch */
     SEGMENT_LIMIT = 1 << 24, /* pieces of an image */
     COMMONS = 4,             /* as many as a picture has kinds of rays */
@@ -26,8 +26,8 @@ enum {
      5 * sizeof(uint32_t))
 
 /* Of a node's records. */
-#define BOX_BYTES 256
-#define PAIRS_BYTES (8 * 96)
+#define BOX_BYTES (4 * BOX_RECORD)
+#define PAIRS_BYTES (4 * NODE_PAIRS * PAIR_RECORD)
 
 struct facet_gfx12_device {
     pthread_mutex_t turn; /* who holds it may use the rest */
@@ -300,6 +300,11 @@ make_records(struct facet_gfx12_device *d, uint32_t phase, uint32_t count, struc
 
         status = facet_opencl_run(d->cl, "facet_pack", arguments, 5, count, NULL, err);
     }
+    if (status == FACET_OK) { /* waits: what was not made must not be taken for made */
+        uint32_t first;
+
+        status = facet_opencl_read(d->cl, d->boxes, 0, &first, sizeof first, err);
+    }
     d->phase = phase;
     d->records = count;
     return status;
@@ -314,7 +319,7 @@ bring_records(struct facet_gfx12_device *d, struct device_common *common, struct
     const uint64_t bytes = (uint64_t)count * PAIRS_BYTES;
     enum facet_status status = FACET_OK;
 
-    if (common->page_shift != 0 || !facet_gfx12_device_fast(common) ||
+    if (count == 0 || common->page_shift != 0 || !facet_gfx12_device_fast(common) ||
         bytes + (uint64_t)count * BOX_BYTES + common->image_size + d->asked_bytes > d->image_room ||
         bytes > facet_opencl_about(d->cl)->largest) {
         return FACET_OK;
@@ -389,6 +394,7 @@ launch_fast(struct facet_gfx12_device *d, const struct flight *f, struct facet_e
 {
     const struct facet_gfx12_order sort = {.cl = d->cl,
                                            .keys = d->keys,
+                                           .key_of_ray = d->next,
                                            .common = d->common,
                                            .boxes = d->boxes,
                                            .rays = d->rays,
@@ -703,7 +709,9 @@ enum facet_status facet_gfx12_device_trace(facet_gfx12_device *device,
         memset(batch->sum, 0, sizeof *batch->sum);
     }
     if (batch->lost != NULL) {
-        *batch->lost = false;
+        const size_t rays = batch->lost_rays;
+
+        memset(batch->lost, 0, rays != 0 ? (batch->count + rays - 1) / rays : 1);
     }
     pthread_mutex_lock(&device->turn);
     status = trace_flights(device, batch, most_rays(device, 0), err);

@@ -1,5 +1,5 @@
 /* Rays of a tracer on a device of OpenCL: same hits, same bits, same statistics, same failures. The
- * device runs the loop of walk.cl, a ray for each work item, on the nodes as they are. What it
+ * device runs the loops of fast.cl and walk.cl, a ray for each work item. What it
  * declines is traced by the tracer of the host: rays whose stack gets deeper than DEVICE_STACK,
  * those that meet an instance below another one, and those that need a callback (all but
  * facet_gfx12_procedural_box). */
@@ -75,7 +75,10 @@ struct facet_gfx12_device_batch {
     struct facet_gfx12_hit *hits;
     struct facet_gfx12_stats *each; /* of each ray; may be NULL */
     struct facet_gfx12_stats *sum;  /* may be NULL */
-    bool *lost;                     /* may be NULL; whether a ray met a node that is not there */
+    /* May be NULL; of every `lost_rays` rays (0: of all) whether one of them, or of a few thousand
+     * neighbours, may have met a node that is not there. */
+    bool *lost;
+    size_t lost_rays;
     /* Called before the host traces ray number `ray`, with the context of the callbacks; may be
      * NULL. The host traces in order, on the calling thread. */
     void (*before)(void *context, size_t ray);

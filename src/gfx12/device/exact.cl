@@ -167,7 +167,7 @@ INLINE int is_ordinary(float a)
 }
 
 /* a / b for ordinary numbers: the steps of divide_by with the numbers themselves in place of their
- * mantissas. All that comes up on the way is normal, and the remainders are multiples of 2^-106. */
+ * mantissas. All that comes up on the way is normal, and the remainders are multiples of 2^-107. */
 INLINE float divide_ordinary(float a, float b, float inverse)
 {
     float q = a * inverse;

@@ -16,6 +16,15 @@ _Static_assert(sizeof(struct device_hit) + sizeof(struct device_stats) +
 
 /* ---- what the device found ---- */
 
+static void note_lost(const struct facet_gfx12_device_batch *b, size_t first, size_t count)
+{
+    const size_t rays = b->lost_rays != 0 ? b->lost_rays : b->count;
+
+    for (size_t i = first / rays; i <= (first + count - 1) / rays; i++) {
+        b->lost[i] = true;
+    }
+}
+
 /* Adds what facet_sums has left at `at`. */
 static enum facet_status add_sums(const struct facet_gfx12_landed *l,
                                   const struct facet_gfx12_device_batch *b,
@@ -40,7 +49,9 @@ static enum facet_status add_sums(const struct facet_gfx12_landed *l,
             facet_gfx12_stats_add(b->sum, &own);
         }
         if (b->lost != NULL && sums[i].lost != 0) {
-            *b->lost = true;
+            const size_t left = l->count - i * SUMMED;
+
+            note_lost(b, l->first + i * SUMMED, left < SUMMED ? left : SUMMED);
         }
     }
     free(sums);
@@ -143,11 +154,11 @@ static enum facet_status trace_declined(const struct facet_gfx12_landed *l,
         if (b->sum != NULL) {
             facet_gfx12_stats_add(b->sum, &stats);
         }
+        if (b->lost != NULL) { /* nobody has looked */
+            note_lost(b, ray, 1);
+        }
     }
     free(list);
-    if (b->lost != NULL) { /* nobody has looked */
-        *b->lost = true;
-    }
     return status;
 }
 

@@ -1,6 +1,5 @@
-/* Nodes of a GFX12 image as a device reads them. They stay as they are: a box node is eight loads
- * of 16 bytes for eight children, less than any decoded form, and taking the 12-bit planes apart
- * costs a GPU less than fetching more. Fields stand where spec/gfx12.layout.tsv says. */
+/* Nodes of a GFX12 image as they are: walk.cl reads them so, and pack.cl makes its records of them.
+ * Fields stand where spec/gfx12.layout.tsv says. */
 
 #define NODE_INVALID 0xFFFFFFFFu
 #define NODE_FIRST_SENTINEL 0xFFFFFFF8u

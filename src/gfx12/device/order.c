@@ -41,18 +41,19 @@ enum facet_status facet_gfx12_order_rays(const struct facet_gfx12_order *s, stru
                                                       {s->boxes, 0},
                                                       {s->rays, 0},
                                                       {NULL, (uint32_t)s->count},
+                                                      {s->key_of_ray, 0},
                                                       {s->keys, 0},
                                                       {s->list, 0}};
-    const struct facet_opencl_argument *keys = &with_rays[4];
+    const struct facet_opencl_argument *count = &with_rays[3], *keys = &with_rays[5];
     const struct {
         const char *kernel;
         const struct facet_opencl_argument *arguments;
         unsigned argument_count;
         size_t items;
-    } runs[] = {{"facet_order_count", with_rays, 5, s->count},
+    } runs[] = {{"facet_order_count", with_rays, 6, s->count},
                 {"facet_order_keys", keys, 1, DEVICE_ORDER_KEYS},
                 {"facet_order_groups", keys, 1, DEVICE_GROUP},
-                {"facet_order_list", with_rays, 6, s->count}};
+                {"facet_order_list", count, 4, s->count}};
     enum facet_status status =
         facet_opencl_clear(s->cl, s->keys, 0, facet_gfx12_order_bytes(), err);
 

@@ -49,8 +49,8 @@ INLINE void extent_of(__constant struct device_common *c,
 }
 
 INLINE device_u32 order_key(__constant struct device_common *c,
-                           __global const device_u32 *boxes,
-                           __global const struct device_ray *ray)
+                            __global const device_u32 *boxes,
+                            __global const struct device_ray *ray)
 {
     const float longest = fmax(fmax(fabs(ray->direction[0]), fabs(ray->direction[1])),
                                fabs(ray->direction[2]));
@@ -66,17 +66,21 @@ INLINE device_u32 order_key(__constant struct device_common *c,
     return in_turn(cell, 3) << 6 | in_turn(way, 2);
 }
 
-/* How many rays have each key. */
+/* The key of each ray into key_of_ray[], and how many rays have each. */
 __kernel void facet_order_count(__constant struct device_common *common,
-                               __global const device_u32 *boxes,
-                               __global const struct device_ray *rays,
-                               device_u32 count,
-                               __global device_u32 *keys)
+                                __global const device_u32 *boxes,
+                                __global const struct device_ray *rays,
+                                device_u32 count,
+                                __global device_u32 *key_of_ray,
+                                __global device_u32 *keys)
 {
     const size_t item = get_global_id(0);
 
     if (item < count) {
-        atomic_inc(&keys[order_key(common, boxes, &rays[item])]);
+        const device_u32 key = order_key(common, boxes, &rays[item]);
+
+        key_of_ray[item] = key;
+        atomic_inc(&keys[key]);
     }
 }
 
@@ -130,17 +134,15 @@ __kernel IN_GROUPS(DEVICE_GROUP) void facet_order_groups(__global device_u32 *ke
 }
 
 /* The numbers of the rays into list[], in order. */
-__kernel void facet_order_list(__constant struct device_common *common,
-                               __global const device_u32 *boxes,
-                               __global const struct device_ray *rays,
-                               device_u32 count,
+__kernel void facet_order_list(device_u32 count,
+                               __global const device_u32 *key_of_ray,
                                __global device_u32 *keys,
                                __global device_u32 *list)
 {
     const size_t item = get_global_id(0);
 
     if (item < count) {
-        const device_u32 key = order_key(common, boxes, &rays[item]);
+        const device_u32 key = key_of_ray[item];
         const device_u32 begin = keys[DEVICE_ORDER_KEYS + key / DEVICE_GROUP];
 
         list[begin + atomic_inc(&keys[key])] = (device_u32)item;

@@ -8,7 +8,8 @@
 
 struct facet_gfx12_order {
     facet_opencl *cl;
-    facet_opencl_memory *keys; /* of facet_gfx12_order_bytes */
+    facet_opencl_memory *keys;       /* of facet_gfx12_order_bytes */
+    facet_opencl_memory *key_of_ray; /* a dword for each ray */
     facet_opencl_memory *common, *boxes, *rays;
     facet_opencl_memory *list; /* becomes the numbers of the rays in their order */
     size_t count;

@@ -9,7 +9,6 @@
  * planes are floats: taking them out of fewer bits would cost a ray more than the sum and the
  * product that it makes of them. */
 
-#define BOX_RECORD 64u /* dwords */
 #define BOX_MARKS 55u
 #define BOX_LINK(child) (48u + (child) + ((child) + 1u) / 8u)
 #define BOX_BOXES 1u           /* the first of eight: the child is a box */
@@ -19,11 +18,9 @@
 
 /* Two triangles, each three times four dwords: corner and primitive, edge and geometry, edge and
  * (of the first) marks. */
-#define PAIR_RECORD 24u
 #define PAIR_MARKS 11u
 #define PAIR_NAVIGATION 4u /* shift */
 #define PAIR_PLAIN (1u << 6)
-#define NODE_PAIRS 8u
 
 /* An ID whose lowest three bits have become the highest: a box comes after a triangle by its sign.
  */

@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A ray of more steps goes back to the host, which counts in 64 bits. */
-#define MOST_STEPS UINT64_C(0x7FFFFFFF)
+/* A ray of more steps goes back to the host. Few rays need a thousand; of those that never end, in
+ * a damaged image, the host stops at the first. */
+#define MOST_STEPS UINT64_C(0x7FFF)
 
 _Static_assert(sizeof(struct device_ray) == sizeof(struct facet_gfx12_batch_ray),
                "the same record");
@@ -107,7 +108,7 @@ uint32_t facet_gfx12_device_records(const struct device_common *common, uint32_t
 {
     const uint64_t nodes = common->image_size < phase ? 0 : (common->image_size - phase) / 128;
 
-    return nodes < UINT32_MAX / 8 ? (uint32_t)nodes : 0;
+    return nodes < UINT32_MAX / 16 ? (uint32_t)nodes : 0; /* an ID names no more */
 }
 
 void facet_gfx12_device_turned(uint32_t rows[12 * FACET_GFX12_OBB_COUNT])

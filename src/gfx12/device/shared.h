@@ -35,6 +35,11 @@ typedef uint64_t device_u64;
 
 #define DEVICE_NOWHERE 0xFFFFFFFFu
 
+/* Dwords of records (pack.cl); each node has one as a box and eight as pairs. */
+#define BOX_RECORD 64u
+#define PAIR_RECORD 24u
+#define NODE_PAIRS 8u
+
 #define DEVICE_GROUP 64u             /* work items of a group */
 #define DEVICE_ORDER_KEYS (1u << 15) /* of rays (order.cl): fifteen bits */
 
