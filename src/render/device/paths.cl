@@ -1,6 +1,7 @@
 /* Paths of a picture: a work item is a pixel and keeps its path from step to step. A step takes in
  * what the rays of the last one met and makes the next; between two steps facet_fast and
- * facet_trace trace them. The order of rays is that of no rule; a pixel's light does not depend on it. */
+ * facet_trace trace them. The order of rays is that of no rule; a pixel's light does not depend on
+ * it. */
 
 #undef mix
 #undef shuffle
